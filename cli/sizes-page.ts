@@ -90,18 +90,21 @@ function linesTable(sizes: readonly Sized[]): string {
 }
 
 function autoscalerAlone(sizes: readonly Sized[]): string {
-  const each = sizes.map(({ deployment }) =>
-    totalOf(costOf(deployment, QUIET).filter(({ what }) => !/tasks|NAT|zones/.test(what))),
+  const [least = 0, most = 0] = [sizes.at(0), sizes.at(-1)].map((size) =>
+    size === undefined
+      ? 0
+      : totalOf(costOf(size.deployment, QUIET).filter(({ what }) => !/tasks|NAT|zones/.test(what))),
   );
-  const [least, most] = [Math.min(...each), Math.max(...each)];
   return [
-    `The autoscaler itself, without tasks and NAT gateways, costs ${dollars(least)} to ${dollars(most)} in a quiet month. You pay`,
-    'only that with `min: 0` in a VPC that you already have.',
+    `The autoscaler itself, without tasks and NAT gateways, costs $${cents(least)} in a quiet month with one pool, and`,
+    `$${cents(most)} with the four of 10,000 users: each key is a secret for $0.40. You pay only that with \`min: 0\` in a VPC`,
+    'that you already have.',
   ].join('\n');
 }
 
 const ASSUMPTIONS = `\`aws.network.endpoints\` adds ${dollars(ENDPOINTS_MONTH)} a month, for privacy: image layers from ECR always use a free endpoint.
-\`aws.metrics.perPool\` adds $0.90 a pool.
+\`aws.dashboard\` adds $3, \`aws.metrics.perPool\` $0.90 a pool, a task that \`min\` keeps $1.50 for metrics. AWS bills a
+metric for the hours in which it gets a value, so those of daemons and waits cost nothing while there are none.
 
 **Assumed:** prices of us-east-1 in 2026, on demand, without free tiers and discounts; other Regions cost up to a quarter
 more. A month has 730 hours. *Usual* keeps ${percent(USUAL.share)} of \`max\` busy, *busy* ${percent(BUSY.share)}, from Monday to Friday, 10 hours a day. A build

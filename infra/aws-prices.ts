@@ -7,11 +7,13 @@
  * and Secrets Manager are from docs/internals/aws.md §9. The prices of traces and
  * parameters are from memory.
  */
+import { NAT_GB_DOLLARS } from '../lambda/decision/settings/prices.ts';
+
 export const PRICES = {
   // vpc/pricing, privatelink/pricing. Data through an endpoint costs a fifth of data through a NAT
   // gateway.
   natGatewayHour: 0.045,
-  natGatewayGb: 0.045,
+  natGatewayGb: NAT_GB_DOLLARS,
   publicIpv4Hour: 0.005,
   // ec2/pricing/on-demand: a cent for each direction, quoted by finopsforge.com, read on 2026-11-28
   betweenZonesGb: 0.02,

@@ -9,6 +9,7 @@ import { partsOn, secretsOf } from '../lambda/config/rules/deployment.ts';
 import { sum } from '../lambda/decision/model/collections.ts';
 import { MONTH_HOURS } from '../lambda/decision/model/units.ts';
 import { priceOf } from '../lambda/decision/settings/prices.ts';
+import { leastOf } from '../lambda/decision/settings/settings-in-force.ts';
 import { PRICES } from './aws-prices.ts';
 import { BUILDS, buildHours, type Load, taskHours, WORK_DAY_MINUTES, WORK_HOURS } from './task-hours.ts';
 
@@ -45,7 +46,8 @@ export const ASSUMED = {
 export const MADE = {
   zones: 2,
   endpoints: 5,
-  metrics: 10,
+  metrics: 5,
+  activityMetrics: 5,
   waitMetrics: 6,
   metricsPerPool: 3,
   alarms: 12,
@@ -73,7 +75,7 @@ function dollarsOf(deployment: Deployment, load: Load) {
     Lambda: costOfLambda(deployment, usage),
     metrics: costOfMetrics(deployment, load),
     alarms: aws.alarms.enabled ? alarmsOf(deployment) * PRICES.alarmMonth : 0,
-    dashboard: PRICES.dashboardMonth as number,
+    dashboard: aws.dashboard ? PRICES.dashboardMonth : 0,
     logs: costOfLogs(deployment, usage),
     'Secrets Manager': costOfSecrets(deployment) + costOfManagedKeys(deployment),
     KMS: aws.kmsKey === undefined ? 0 : PRICES.keyMonth,
@@ -201,10 +203,13 @@ function costOfLambda({ aws }: Deployment, { looks }: Usage): number {
   return looks * (look + PRICES.lambdaRequest);
 }
 
-/** The metrics of waits are written when jobs start. */
-function costOfMetrics({ aws, pools }: Deployment, { share }: Load): number {
+/** AWS bills a metric for the hours in which it gets a value: those of activity and waits while there is any. */
+function costOfMetrics({ aws, pools }: Deployment, load: Load): number {
   const ofPools = aws.metrics.perPool ? pools.length * MADE.metricsPerPool : 0;
-  return (MADE.metrics + (share > 0 ? MADE.waitMetrics : 0) + ofPools) * PRICES.metricMonth;
+  const work = load.share > 0 ? WORK_HOURS / MONTH_HOURS : 0;
+  const active = pools.some((pool) => leastOf(pool, undefined) > 0) ? 1 : work;
+  const metrics = MADE.metrics + ofPools + MADE.activityMetrics * active + MADE.waitMetrics * work;
+  return metrics * PRICES.metricMonth;
 }
 
 function costOfLogs({ aws, pools }: Deployment, { looks, busyTaskHours }: Usage): number {

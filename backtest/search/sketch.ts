@@ -174,7 +174,7 @@ function learnRules(
 }
 
 function delayOf({ looks, pools }: Deployment, lost: number): number {
-  const delaysMs = looks.everyMs === 'auto' ? [AUTO_MS.usual, ...AUTO_MS.shorter] : [looks.everyMs];
+  const delaysMs = looks.everyMs === 'auto' ? Object.values(AUTO_MS).flat() : [looks.everyMs];
   return cheapestDelay(delaysMs, { lost, pools: pools.length, isWaiting: false });
 }
 

@@ -16,7 +16,6 @@ import { partsOf } from '../../lambda/decision/settings/parts.ts';
 import { sentenceOf } from '../../lambda/explain/finding-text.ts';
 import { observeCoder } from '../../lambda/look/observe.ts';
 import { PATIENT } from '../shared/aws-advice.ts';
-import { type LaunchPrice, readLaunchPrice } from '../shared/launch-price.ts';
 import { readServiceRole, SERVICE_ROLE_COMMAND } from '../shared/service-role.ts';
 import { checkAccess, type DoctorContext, type Known, VERSION } from './access.ts';
 import { checkAnswers, skipAnswers } from './answers.ts';
@@ -24,6 +23,7 @@ import { blockerOf, type Check, fail, ok, skip, warn } from './check.ts';
 import { checkCluster } from './cluster.ts';
 import { checkLicence, checkOrganizations, organizationNames, organizationOf } from './coderd.ts';
 import { checkCredentials, renewalAdvice } from './credentials.ts';
+import { type LaunchPrice, readLaunchPrice } from './launch-price.ts';
 
 export async function checkAll(context: DoctorContext): Promise<readonly Check[]> {
   const { config, clients, cluster, until } = context;

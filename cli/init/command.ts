@@ -16,7 +16,6 @@ import {
   DEFAULT_CONFIG,
   InputError,
 } from '../shared/cli-environment.ts';
-import { readLaunchPrice } from '../shared/launch-price.ts';
 import { withTokenOfShell } from '../shared/live.ts';
 import { type Draft, draftPools, readBuilds } from './draft.ts';
 import { answer, gatherInputs, type InitOptions } from './inputs.ts';
@@ -69,9 +68,8 @@ export async function init(options: InitOptions, cliEnvironment: CliEnvironment)
     const account = await readAccount(coderd, { whose });
     const draft = await surveyCoderd({ coderd, account, options, cliEnvironment });
     const image = imageOf(account);
-    const launchPrice = await priceOfLaunch(image, cliEnvironment);
     const schema = schemaBeside(options.config);
-    write(options.config, settingsText({ draft, coder, image, launchPrice, schema }), cliEnvironment);
+    write(options.config, settingsText({ draft, coder, image, schema }), cliEnvironment);
     const states = await readSecretStates(clients.secrets, secretsOf(coder, draft));
     return resultOf({ file: options.config, coder, hasToken }, account, draft, states);
   } finally {
@@ -134,10 +132,6 @@ function imageOf({ version }: Account): string | undefined {
   const release = releaseOf(version);
   return release === undefined ? undefined : `ghcr.io/coder/coder:${release}`;
 }
-
-/** With the default of `architecture`, in the VPC that the stack creates by default. */
-const priceOfLaunch = async (image: string | undefined, cliEnvironment: CliEnvironment) =>
-  image === undefined ? undefined : readLaunchPrice({ image, architecture: 'arm64' }, {}, cliEnvironment);
 
 const SCHEMA = 'autoscaler.schema.json';
 

@@ -1,7 +1,6 @@
 /** Writes a draft as the text of autoscaler.yaml. */
-import { Document, isCollection, isMap, isNode, isScalar, isSeq } from 'yaml';
+import { Document, isCollection, isMap, isNode, isSeq } from 'yaml';
 import { tagText } from '../../lambda/explain/format.ts';
-import type { LaunchPrice } from '../shared/launch-price.ts';
 import type { Draft, DraftPool } from './draft.ts';
 import { type CoderSettings, KEY_TOKEN_SECRET } from './inputs.ts';
 
@@ -10,23 +9,18 @@ type Drafted = {
   readonly coder: CoderSettings;
   /** The image of coderd's own release; undefined if its version is no release. */
   readonly image: string | undefined;
-  /** Undefined if it could not be computed: the file then leaves the setting out. */
-  readonly launchPrice?: LaunchPrice | undefined;
   /** The path of the JSON Schema, if it lies beside the file. */
   readonly schema?: string | undefined;
 };
 
-export function settingsText({ draft, coder, image, launchPrice, schema }: Drafted): string {
+export function settingsText({ draft, coder, image, schema }: Drafted): string {
   const { pools } = draft;
   const isManaged = pools.some(({ key }) => key === undefined);
   const document = new Document({
     coder,
     ...(isManaged ? { managedKeys: { token: { secret: KEY_TOKEN_SECRET } } } : {}),
     ...(image === undefined ? {} : { defaults: { image } }),
-    pools: pools.map((pool) => ({
-      ...settingsOf(pool),
-      ...(launchPrice === undefined ? {} : { dollarsPerLaunch: launchPrice.dollars }),
-    })),
+    pools: pools.map(settingsOf),
   });
   document.commentBefore = [
     ...(schema === undefined ? [] : [` yaml-language-server: $schema=${schema}`]),
@@ -37,10 +31,6 @@ export function settingsText({ draft, coder, image, launchPrice, schema }: Draft
   for (const [index, pool] of pools.entries()) annotate(document, ['pools', index], templatesText(pool));
   for (const index of pools.keys()) makeFlow(document, ['pools', index, 'tags']);
   for (const index of pools.keys()) makeFlow(document, ['pools', index, 'key']);
-  for (const index of pools.keys()) {
-    const node = document.getIn(['pools', index, 'dollarsPerLaunch'], true);
-    if (launchPrice !== undefined && isScalar(node)) node.comment = ` ${launchPrice.from}`;
-  }
   makeFlow(document, ['coder', 'token']);
   makeFlow(document, ['managedKeys', 'token']);
   spaceSections(document);

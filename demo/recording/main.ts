@@ -27,7 +27,7 @@ const frames: string[] = [];
 await play(seed, (world) => recordingView(world, (frame) => frames.push(frame)));
 write(out, demoSvg(frames));
 
-const config = tryConfig('https://coder.example.com');
+const config = `${tryConfig('https://coder.example.com')}aws: { dashboard: true }\n`;
 const { resources, function: lambda } = synthesizeStack(config, 'dist/demo/recording/cdk.out');
 const data = await watchDeployment(parse(config), lambda.environment);
 write(dashboard, dashboardSvg({ resources, data }));

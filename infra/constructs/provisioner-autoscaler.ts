@@ -62,8 +62,8 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
    * `aws.alarms.enabled` is false.
    */
   readonly alarms: Readonly<Record<string, Alarm>>;
-  /** The dashboard. It is named after the stack and the region. */
-  readonly dashboard: CloudWatchDashboard;
+  /** The dashboard. It is named after the stack and the region. Absent unless `aws.dashboard` is true. */
+  readonly dashboard: CloudWatchDashboard | undefined;
   readonly #token: ISecret;
   readonly #poolSecrets: readonly string[];
   readonly #managedKeys: ManagedKeys | undefined;
@@ -125,11 +125,9 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
     this.topic = alarms?.topic;
     this.alarms = Object.fromEntries((alarms?.alarms ?? []).map((alarm) => [alarm.node.id, alarm]));
     const { perPool } = aws.metrics;
-    this.dashboard = new Dashboard(this, 'Dashboard', {
-      ...watched,
-      perPool,
-      alarms: alarms?.alarms,
-    }).dashboard;
+    this.dashboard = aws.dashboard
+      ? new Dashboard(this, 'Dashboard', { ...watched, perPool, alarms: alarms?.alarms }).dashboard
+      : undefined;
     new LogQueries(this, 'Queries', { logGroup: this.logGroup });
     const boundary =
       existing.permissionsBoundary ??

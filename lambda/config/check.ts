@@ -2,6 +2,7 @@ import { explainIssues, type WrittenAt } from './explain-issues.ts';
 import { error, type Mistake, settle, toProblem } from './problems/problems.ts';
 import type { DeployedPool, Deployment } from './rules/deployment.ts';
 import { draftConfig } from './rules/drafts.ts';
+import { defaultLaunchPrice } from './rules/launch-price.ts';
 import { followingMax } from './rules/max.ts';
 import { checkRules } from './rules/rules.ts';
 import { checkSpending } from './rules/spending-rules.ts';
@@ -88,13 +89,15 @@ function toPool(
   waiting: ParsedConfig['waiting'],
 ): DeployedPool {
   const following = followingMax(pool.max);
+  const image = pool.image ?? defaults.image;
   return {
     ...pool,
     min: pool.min ?? 'auto',
     prewarm: { max: pool.prewarm.max ?? following.prewarm.max },
     waiting: waitingOf(waiting, pool.waiting),
     prebuilds: { maxTasks: pool.prebuilds.maxTasks ?? following.prebuilds.maxTasks },
-    image: pool.image ?? defaults.image,
+    image,
+    dollarsPerLaunch: pool.dollarsPerLaunch ?? defaultLaunchPrice({ image, instances: pool.instances }),
     cpu: pool.cpu ?? defaults.cpu,
     memory: pool.memory ?? defaults.memory,
     architecture: pool.architecture ?? defaults.architecture,

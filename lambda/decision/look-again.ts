@@ -8,6 +8,7 @@ import type { Config } from './model/config.ts';
 import type { Plan, PoolPlan } from './model/plan.ts';
 import type { Snapshot } from './model/snapshot.ts';
 import { HOUR_MS } from './model/units.ts';
+import { NAT_GB_DOLLARS } from './settings/prices.ts';
 import { choiceOf, type StockSet } from './stock/stock-groups.ts';
 
 /** The scheduler invokes the function once a minute. */
@@ -16,14 +17,14 @@ export const NEXT_INVOCATION_MS = 60_000;
 const SLACK_MS = NEXT_INVOCATION_MS + 15_000;
 
 /** The delays of `looks.every: auto`: while something moves, and where more looks save more waiting. */
-export const AUTO_MS = { usual: 10_000, shorter: [5_000, 2_000] } as const;
+export const AUTO_MS = { usual: 10_000, longer: [30_000, 20_000], shorter: [5_000, 2_000] } as const;
 
 /**
  * What a look costs, in micro-dollars at the prices of us-east-1 (infra/aws-prices.ts has their
  * sources): half a second of 512 MB and the request to Lambda, three requests to SQS, and 100 KB
  * through a NAT gateway.
  */
-const LOOK_COST = 0.5 * 0.5 * 13.3334 + 0.2 + 3 * 0.4 + 0.0001 * 45_000;
+const LOOK_COST = 0.5 * 0.5 * 13.3334 + 0.2 + 3 * 0.4 + 0.0001 * NAT_GB_DOLLARS * 1e6;
 /** The log of a look for each pool, and the same again for the look: 2 KB, kept for 30 days. */
 const LOG_COST = 0.000_002 * (500_000 + 30_000);
 /** What 512 MB of a function cost that waits for 45 s of each minute, in micro-dollars an hour. */
@@ -89,7 +90,8 @@ export function cheapestDelay(delaysMs: readonly number[], { lost, ...looks }: C
 /** The delays to choose from. The first one is for looks that somebody waits for. */
 function delaysOf({ config: { looks }, snapshot }: Context): readonly [number, ...number[]] {
   if (looks.everyMs !== 'auto') return [looks.everyMs];
-  return [AUTO_MS.usual, ...AUTO_MS.shorter.filter((ms) => areAccepted(60_000 / ms, snapshot))];
+  const shorter = AUTO_MS.shorter.filter((ms) => areAccepted(60_000 / ms, snapshot));
+  return [AUTO_MS.usual, ...AUTO_MS.longer, ...shorter];
 }
 
 /** Whether coderd and ECS accept the requests of so many looks a minute. */

@@ -20,21 +20,24 @@ import {
   type WaitMetricName,
 } from './metric-names.ts';
 
-/** The values of METRICS; ages are in seconds. */
+/** The values of ALARM_METRICS, and those of ACTIVITY_METRICS unless all are zero; ages are in seconds. */
 export function lookMetrics(
   { plan, outcome }: LookResult,
   { pending, oldestPendingSeconds, unserved }: LookEvent,
   fullViewAgeSeconds: number,
-): Readonly<Record<MetricName, number>> {
+): Readonly<Partial<Record<MetricName, number>>> {
   const total = (state: keyof DaemonCounts): number => sum(plan.pools, ({ daemons }) => daemons[state] ?? 0);
-  return {
+  const activity = {
     PendingJobs: pending,
-    OldestPendingAge: oldestPendingSeconds,
-    UnservedJobs: unserved,
     BusyDaemons: total('busy'),
     IdleDaemons: total('idle'),
     StartingDaemons: total('starting'),
     Launches: launchesOf(outcome.applied),
+  };
+  return {
+    ...(Object.values(activity).some((value) => value !== 0) ? activity : {}),
+    OldestPendingAge: oldestPendingSeconds,
+    UnservedJobs: unserved,
     FailedStarts: total('failing'),
     PoolsAtMax: plan.pools.filter(isAtMax).length,
     TickAge: fullViewAgeSeconds,

@@ -5,23 +5,15 @@ import type { WaitPart } from '../decision/waits/wait-parts.ts';
 /** The stack sets it as `POWERTOOLS_METRICS_NAMESPACE`. */
 export const METRICS_NAMESPACE = 'CoderProvisionerAutoscaler';
 /**
- * Each look emits one value per metric, with the dimension `service`: the name of the deployment,
- * which the stack sets as `POWERTOOLS_SERVICE_NAME`. CloudWatch charges about $0.30 a month for
- * each metric, so there are ten.
+ * What alarms need: each look emits one value per metric, with the dimension `service`: the name of
+ * the deployment, which the stack sets as `POWERTOOLS_SERVICE_NAME`. CloudWatch charges about $0.30
+ * a month for each, by the hours in which it gets a value.
  */
-export const METRICS = [
-  /** Jobs that wait for a daemon of a pool. */
-  'PendingJobs',
+export const ALARM_METRICS = [
   /** How long the oldest of these jobs has waited, in seconds. */
   'OldestPendingAge',
   /** Unschedulable jobs. */
   'UnservedJobs',
-  'BusyDaemons',
-  'IdleDaemons',
-  /** Desired tasks whose daemon has not registered yet. */
-  'StartingDaemons',
-  /** Tasks that this look requests from ECS. Each look counts them again until ECS lists them. */
-  'Launches',
   /** Tasks that stopped before their daemon registered (last 10 minutes), and tasks that ECS cannot place. */
   'FailedStarts',
   /** Pools whose jobs wait because of `max` or `maxTasks`. */
@@ -29,7 +21,19 @@ export const METRICS = [
   /** Seconds since the last look with a full view, or since this instance of the function started. */
   'TickAge',
 ] as const;
-export type MetricName = (typeof METRICS)[number];
+/** Emitted by looks for which at least one of them is not zero. */
+export const ACTIVITY_METRICS = [
+  /** Jobs that wait for a daemon of a pool. */
+  'PendingJobs',
+  'BusyDaemons',
+  'IdleDaemons',
+  /** Desired tasks whose daemon has not registered yet. */
+  'StartingDaemons',
+  /** Tasks that this look requests from ECS. Each look counts them again until ECS lists them. */
+  'Launches',
+] as const;
+type ActivityMetricName = (typeof ACTIVITY_METRICS)[number];
+export type MetricName = (typeof ALARM_METRICS)[number] | ActivityMetricName;
 
 /** Emitted only while the plan has the finding `token-expires`. */
 export const TOKEN_METRIC = 'TokenDaysLeft';

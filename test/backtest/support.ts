@@ -46,6 +46,7 @@ export function aDeployment(pools: readonly PoolSettings[] = [{ min: 1 }], maxTa
     defaults: { image: 'ghcr.io/coder/coder:v2.30.0' },
     pools: pools.map((pool, index) => ({
       ...{ name: 'default', organization: 'default', key: { secret: `key-${index}` }, max: 10 },
+      dollarsPerLaunch: 0,
       ...pool,
     })),
   };

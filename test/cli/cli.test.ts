@@ -120,7 +120,7 @@ describe('validate', () => {
     expect(out.slice(out.indexOf('\n'))).toMatchInlineSnapshot(`
       "
 
-      Expected cost of the deployment: an idle month $47 (NAT gateways $37, metrics $3, dashboard $3, others $4).
+      Expected cost of the deployment: an idle month $42 (NAT gateways $37, Secrets Manager $2, metrics $2, others $1).
 
       Expected cost of the tasks without builds, in dollars a month:
 
@@ -142,15 +142,15 @@ describe('validate', () => {
     expect(out.slice(out.indexOf('\n'))).toMatchInlineSnapshot(`
       "
 
-      Expected cost of the deployment: an idle month $47 (NAT gateways $37, metrics $3, dashboard $3, others $4); with 720 builds on a working day $131 (Fargate tasks $74, NAT gateways $43, metrics $5, others $9).
+      Expected cost of the deployment: an idle month $42 (NAT gateways $37, Secrets Manager $2, metrics $2, others $1); with 720 builds on a working day $126 (Fargate tasks $74, NAT gateways $43, metrics $2, others $7).
 
       Expected cost of the tasks, in dollars a month:
 
       pool     max  kept free          idle  builds a day  with builds  at $1.00
-      default   20  at $0.10 a minute    $0           480          $29       $60
+      default   20  at $0.10 a minute    $0           480          $29       $68
       cold       5  warm: 0              $0           120           $2        $2
       dear       5  at $1.00 a minute    $0           120          $43       $43
-      all                                $0                        $74      $105
+      all                                $0                        $74      $113
 
       Assumed: 720 builds a working day, shared between the pools by their max.
       A working day is Monday to Friday, 10 hours. A build takes 1 minute. People start 60 % of the builds.

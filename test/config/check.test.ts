@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { CODER, fileWith, POOL, problemsOf } from './written.ts';
 
@@ -27,7 +27,7 @@ it('fills in every default of the smallest configuration', () => {
         max: 20,
         warm: 'auto',
         waiting: { person: 0.1, autostart: 0.1, prebuild: 0.005, stop: 0.001 },
-        dollarsPerLaunch: 0,
+        dollarsPerLaunch: 0.0135,
         idleTimeoutMs: 20_000,
         prebuilds: { maxTasks: 16 },
         whenBlind: { floor: 0 },
@@ -59,6 +59,7 @@ it('fills in every default of the smallest configuration', () => {
       function: { memory: 512, inVpc: true, tracing: false },
       earlySuccess: false,
       alarms: { enabled: true, emails: [] },
+      dashboard: false,
       metrics: { perPool: false },
       tags: {},
     },
@@ -75,6 +76,32 @@ it('uses the values of a pool instead of the defaults', () => {
   });
   expect(config.pools[0]).toMatchObject(defaults);
   expect(config.pools[1]).toMatchObject(own);
+});
+
+describe('the default of dollarsPerLaunch', () => {
+  const ECR = '123456789012.dkr.ecr.eu-central-1.amazonaws.com/coder:v2';
+  it.each<{
+    readonly pool: object;
+    readonly more?: object;
+    readonly dollars: number;
+    readonly because: string;
+  }>([
+    { pool: {}, dollars: 0.0135, because: 'the default image comes through the NAT gateway' },
+    { pool: { image: 'coder/coder:v2' }, dollars: 0.0135, because: 'so does any image of the internet' },
+    { pool: { image: 'public.ecr.aws/acme/coder:v2' }, dollars: 0.0135, because: 'public ECR is elsewhere' },
+    { pool: { image: ECR }, dollars: 0, because: 'the endpoint of S3 is free' },
+    {
+      pool: {},
+      more: { defaults: { image: ECR } },
+      dollars: 0,
+      because: 'the image of defaults is from ECR',
+    },
+    { pool: { capacity: { provider: 'own' } }, dollars: 0, because: 'instances keep images' },
+    { pool: { dollarsPerLaunch: 0 }, dollars: 0, because: 'somebody wrote it' },
+    { pool: { image: ECR, dollarsPerLaunch: 0.02 }, dollars: 0.02, because: 'somebody wrote it' },
+  ])('is $dollars for $pool $more: $because', ({ pool, more, dollars }) => {
+    expect(checkConfig(fileWith(pool, more)).config.pools[0]?.dollarsPerLaunch).toBe(dollars);
+  });
 });
 
 it('treats null as an unset optional setting', () => {

@@ -89,7 +89,9 @@ describe('with looks.every: auto', () => {
 
   it.each<Given & { readonly expected: number; readonly because: string }>([
     { waiting: 0, expected: NEXT, because: 'nothing waits for looks' },
-    { waiting: 0.005, expected: NEXT, because: 'a quarter of $0.005 is less than looks cost' },
+    { waiting: 0.0015, expected: NEXT, because: 'further looks cost more' },
+    { waiting: 0.005, expected: 30_000, because: 'one more look a minute costs $0.0007 an hour' },
+    { waiting: 0.015, expected: 20_000, because: 'a third look a minute costs as much' },
     { waiting: 0.05, expected: 10_000, because: 'looks cost $0.004 an hour more' },
     { waiting: 0.05, canHandOver: false, expected: NEXT, because: 'invocations that wait cost $0.018' },
     { waiting: 0.12, canHandOver: false, expected: 10_000, because: 'waiting costs more than that' },

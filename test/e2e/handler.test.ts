@@ -6,7 +6,12 @@ import { stringify } from 'yaml';
 import { bundleFunction } from '../../infra/constructs/bundle.ts';
 import type { Plan } from '../../lambda/decision/model/plan.ts';
 import type { LookEvent } from '../../lambda/look/look-event.ts';
-import { METRICS, METRICS_NAMESPACE, POOL_METRICS } from '../../lambda/telemetry/metric-names.ts';
+import {
+  ACTIVITY_METRICS,
+  ALARM_METRICS,
+  METRICS_NAMESPACE,
+  POOL_METRICS,
+} from '../../lambda/telemetry/metric-names.ts';
 import { type Lab, labConfig, startLab } from '../support/lab.ts';
 import { ownFolder } from '../support/own-folder.ts';
 import { serve } from '../support/servers.ts';
@@ -157,7 +162,7 @@ describe('the log of a look', () => {
       failures: [],
     });
     expect(look?.calls?.[0]?.requests).toBeGreaterThan(2);
-    expect(metricsIn(metrics ?? {})).toEqual([...METRICS]);
+    expect(metricsIn(metrics ?? {})).toEqual([...ACTIVITY_METRICS, ...ALARM_METRICS]);
     expect(metrics).toMatchObject({ TickAge: 0, PendingJobs: look?.pending });
     const { secrets, tokenSecretName } = lab.world;
     const known = [tokenSecretName, ...pools.map(({ name }) => `coder/keys/${name}`)];

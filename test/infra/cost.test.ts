@@ -16,7 +16,12 @@ import {
 import { taskHours, WORK_HOURS } from '../../infra/task-hours.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import type { DeployedPool } from '../../lambda/config/rules/deployment.ts';
-import { METRICS, POOL_METRICS, WAIT_METRICS } from '../../lambda/telemetry/metric-names.ts';
+import {
+  ACTIVITY_METRICS,
+  ALARM_METRICS,
+  POOL_METRICS,
+  WAIT_METRICS,
+} from '../../lambda/telemetry/metric-names.ts';
 import { table } from '../support/table.ts';
 import { EVERYTHING, EXISTING, MANAGED_KEYS, MINIMAL, synthesize } from './support/synthesized.ts';
 
@@ -120,8 +125,11 @@ describe('the dollars a month', () => {
     interface endpoints |               | ${{ network: { endpoints: true } }} | 73                             | there are five in two zones at a cent an hour
     Lambda          |               |                                     | ${21_900 * 0.5 * 0.0000133334 + 0.00876} | 43,800 looks take half a second at 512 MB
     Lambda          |               | ${{ function: { memory: 1024 } }}   | ${21_900 * 0.0000133334 + 0.00876} | twice the memory costs twice as much
-    metrics         |               |                                     | 3                              | there are ten metrics without builds
-    metrics         |               | ${{ metrics: { perPool: true } }}   | 3.9                            | each pool adds three metrics
+    metrics         |               |                                     | 1.5                            | five metrics have values without builds
+    metrics         | ${{ min: 1 }} |                                     | 3                              | five more have values while a daemon is up
+    metrics         |               | ${{ metrics: { perPool: true } }}   | 2.4                            | each pool adds three metrics
+    dashboard       |               |                                     | 0                              | it is off
+    dashboard       |               | ${{ dashboard: true }}              | 3                              | a dashboard costs three dollars
     alarms          |               |                                     | 1.3                            | there are twelve alarms and one for the quota
     alarms          |               | ${{ alarms: { enabled: false } }}   | 0                              | there are no alarms
     logs            |               |                                     | ${43_800 * 0.000004 * 0.53}    | a look writes 4 kB, kept for a month
@@ -149,7 +157,7 @@ describe('the dollars a month', () => {
     const record = 0.05 + WORK_HOURS * 12 * 0.000005;
     expect(line(busy, 'Scheduler, SQS, SNS, SSM, X-Ray')).toBeCloseTo(0.0438 + 0.2628 + messages + record, 6);
     expect(line(busy, 'logs')).toBeCloseTo((looks * 0.000004 + taskHours * 0.002) * 0.53, 6);
-    expect(line(busy, 'metrics')).toBeCloseTo(4.8, 6);
+    expect(line(busy, 'metrics')).toBeCloseTo((5 + (11 * WORK_HOURS) / 730) * 0.3, 6);
   });
 
   it('stay within maxTasks if the pools together may have more', () => {
@@ -168,13 +176,15 @@ describe('the dollars a month', () => {
     expect(costOfStaticFleet(poolOf(), 60)).toBeCloseTo(60 * 730 * TASK_HOUR, 6);
   });
 
-  it('add up to the total', () => {
+  it('add up to the total, of which the autoscaler itself is less than five in a quiet month', () => {
     const lines = costOf(deploymentOf({}), QUIET);
     expect(totalOf(lines)).toBeCloseTo(
       lines.reduce((sum, { dollars }) => sum + dollars, 0),
       9,
     );
-    expect(totalOf(lines)).toBeCloseTo(45.71, 2);
+    expect(totalOf(lines)).toBeCloseTo(41.21, 2);
+    const nat = (line(lines, 'NAT gateways') ?? 0) + (line(lines, 'traffic between zones') ?? 0);
+    expect(totalOf(lines) - nat).toBeLessThan(5);
   });
 });
 
@@ -202,7 +212,7 @@ describe('the counted resources', () => {
     expect(interfaces).toHaveLength(network.endpoints ? MADE.endpoints : 0);
     for (const { Properties } of interfaces) expect(Properties.SubnetIds).toHaveLength(MADE.zones);
     expect(countOf('AWS::CloudWatch::Alarm')).toBe(alarmsOf(config));
-    expect(countOf('AWS::CloudWatch::Dashboard')).toBe(1);
+    expect(countOf('AWS::CloudWatch::Dashboard')).toBe(config.aws.dashboard ? 1 : 0);
     expect(countOf('AWS::KMS::Key')).toBe(0);
     expect(countOf('AWS::SecretsManager::Secret')).toBe(
       config.pools.filter(({ auth }) => auth.kind === 'managed').length,
@@ -210,7 +220,8 @@ describe('the counted resources', () => {
   });
 
   it('match the metrics of the function', () => {
-    expect(METRICS).toHaveLength(MADE.metrics);
+    expect(ALARM_METRICS).toHaveLength(MADE.metrics);
+    expect(ACTIVITY_METRICS).toHaveLength(MADE.activityMetrics);
     expect(Object.keys(WAIT_METRICS)).toHaveLength(MADE.waitMetrics);
     expect(POOL_METRICS).toHaveLength(MADE.metricsPerPool);
   });

@@ -44,6 +44,8 @@ const [POOL = undefined as never] = checkConfig({
       idleTimeout: '10m',
       prebuilds: { maxTasks: 20 },
       image: 'ghcr.io/coder/coder:v2.30.0',
+      // the tables of rules count with the time of a launch only
+      dollarsPerLaunch: 0,
     },
   ],
 }).config.pools;

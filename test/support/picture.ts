@@ -153,6 +153,7 @@ function drawConfig({ pools, maxTasks }: Picture): Record<string, unknown> {
       max: pool.max ?? 20,
       warm: pool.warm ?? 0,
       idleTimeout: pool.idleTimeout ?? '10m',
+      dollarsPerLaunch: 0,
       ...(pool.retiring ? { retiring: true } : {}),
       ...(pool.cpu === undefined ? {} : { cpu: pool.cpu, memory: pool.cpu * 2 }),
       ...forecastSettings(pool),

@@ -198,11 +198,14 @@ export const aws = z
         '`cdk deploy` ends once one new task of each pool is healthy. ECS removes old tasks as their builds end. docs/upgrade.md explains the cost.',
     }),
     alarms,
+    dashboard: z.boolean().default(false).meta({
+      description: 'Create the CloudWatch dashboard, at $3 a month.',
+    }),
     metrics: z
       .strictObject({
         perPool: z.boolean().default(false).meta({
           description:
-            'Publish three metrics for each pool, at $0.30 a month each, in addition to the ten of the deployment.',
+            'Publish three metrics for each pool, at $0.30 a month each, in addition to those of the deployment.',
         }),
       })
       .prefault({})

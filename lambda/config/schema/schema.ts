@@ -46,7 +46,7 @@ const looks = z
       .prefault('auto')
       .meta({
         description:
-          'Time between looks while a job is pending or due, a task is starting or draining, or looks save more waiting than they cost: `1s` to `60s`. Otherwise the autoscaler looks once a minute. `auto` is `10s`, and `5s` or `2s` if that saves more waiting than it costs.',
+          'Time between looks while a job is pending or due, a task is starting or draining, or looks save more waiting than they cost: `1s` to `60s`. Otherwise the autoscaler looks once a minute. `auto` is `10s`, and of `30s`, `20s`, `5s` and `2s` what saves more waiting than it costs.',
       }),
   })
   .transform(({ every }) => ({ everyMs: every }))
@@ -328,9 +328,11 @@ export const poolSchema = z.strictObject({
     }),
   waiting: poolWaiting,
   dollarsPerLaunch: dollars(
-    'Dollars that one launch costs in addition to the task. If the image comes through a NAT gateway, it is the GB of the image times $0.045. For a public image of ghcr.io in the VPC that the stack creates, `init` writes it and `doctor` checks it.',
+    'Dollars that one launch costs in addition to the task: the compressed GB of the image times $0.045, the price of NAT gateways. The default is that of 0.3 GB. Write 0 if your own VPC has another way out. `doctor` checks it for public images of ghcr.io.',
     DOLLARS_PER_LAUNCH,
-  ).default(0),
+  )
+    .meta({ follows: '`0.0135`; `0` for an image in ECR, and with `capacity.provider`' })
+    .optional(),
   idleTimeout: duration().prefault('20s').meta({
     description:
       'How long a daemon that nothing needs stays idle before it drains. With `warm: auto` the learned rule may keep it for longer.',

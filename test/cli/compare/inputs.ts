@@ -27,6 +27,7 @@ export function documentOf(pools: readonly PoolText[], more: PoolText = {}): Poo
     defaults: { image: 'ghcr.io/coder/coder:v2.30.0' },
     pools: pools.map((pool, index) => ({
       ...{ name: 'small', organization: 'default', key: { secret: `coder/keys/${index}` }, max: 8 },
+      dollarsPerLaunch: 0,
       ...pool,
     })),
     ...more,

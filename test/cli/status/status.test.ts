@@ -11,7 +11,7 @@ const { file, start } = commandLabs();
 
 const IDLE = { organization: 'default', desiredCount: 0 };
 const CPU: LabPool = { ...IDLE, name: 'cpu', tags: {}, min: 1, max: 5 };
-const GPU: LabPool = { ...IDLE, name: 'gpu', tags: { cluster: 'gpu' }, max: 2 };
+const GPU: LabPool = { ...IDLE, name: 'gpu', tags: { cluster: 'gpu' }, max: 2, dollarsPerLaunch: 0 };
 
 const open = (pools: readonly LabPool[]): Promise<CommandLab> => start({ pools });
 

@@ -2,22 +2,31 @@
 import { readFileSync } from 'node:fs';
 import { Alarm, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { describe, expect, it } from 'vitest';
-import { METRICS, METRICS_NAMESPACE, POOL_METRICS } from '../../../lambda/telemetry/metric-names.ts';
+import {
+  ACTIVITY_METRICS,
+  ALARM_METRICS,
+  METRICS_NAMESPACE,
+  POOL_METRICS,
+} from '../../../lambda/telemetry/metric-names.ts';
 import { deploy } from '../support/public-api.ts';
 import { cpu, deployment, templateOf } from '../support/synthesized.ts';
 
 const { stack, autoscaler } = deploy(deployment([cpu]));
 
 describe('the metrics of the autoscaler', () => {
-  it.each([...METRICS, 'TokenDaysLeft', 'StuckTasks', 'DeadBuilds', 'ContestedPools'] as const)(
-    'have a method for %s, with the dimension of this deployment',
-    (name) => {
-      const metric: Metric = autoscaler[`metric${name}`]();
-      expect(stack.resolve(metric.dimensions)).toEqual({ service: 'Test' });
-      expect(metric).toMatchObject({ namespace: METRICS_NAMESPACE, metricName: name, label: undefined });
-      expect(metric.period.toSeconds()).toBe(60);
-    },
-  );
+  it.each([
+    ...ACTIVITY_METRICS,
+    ...ALARM_METRICS,
+    'TokenDaysLeft',
+    'StuckTasks',
+    'DeadBuilds',
+    'ContestedPools',
+  ] as const)('have a method for %s, with the dimension of this deployment', (name) => {
+    const metric: Metric = autoscaler[`metric${name}`]();
+    expect(stack.resolve(metric.dimensions)).toEqual({ service: 'Test' });
+    expect(metric).toMatchObject({ namespace: METRICS_NAMESPACE, metricName: name, label: undefined });
+    expect(metric.period.toSeconds()).toBe(60);
+  });
 
   it.each([
     { name: 'Launches', statistic: 'Sum' },

@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import {
+  ACTIVITY_METRICS,
+  ALARM_METRICS,
   CONTESTED_METRIC,
   DEAD_METRIC,
   LICENSE_METRIC,
-  METRICS,
   METRICS_NAMESPACE,
   STUCK_METRIC,
   TOKEN_METRIC,
@@ -101,7 +102,8 @@ describe('the alarms', () => {
     expect(own).toHaveLength(11);
     for (const { MetricName, Dimensions } of own) {
       expect([
-        ...METRICS,
+        ...ACTIVITY_METRICS,
+        ...ALARM_METRICS,
         STUCK_METRIC,
         TOKEN_METRIC,
         LICENSE_METRIC,
@@ -139,6 +141,5 @@ describe('the alarms', () => {
     const without = synthesize(deployment([cpu], { alarms: { enabled: false } }));
     without.resourceCountIs('AWS::CloudWatch::Alarm', 0);
     without.resourceCountIs('AWS::SNS::Topic', 0);
-    without.resourceCountIs('AWS::CloudWatch::Dashboard', 1);
   });
 });

@@ -3,7 +3,8 @@ import type { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { type Widget, widgetsOf } from '../../../demo/recording/dashboard-widgets.ts';
 import {
-  METRICS,
+  ACTIVITY_METRICS,
+  ALARM_METRICS,
   METRICS_NAMESPACE,
   POOL_METRICS,
   WAIT_METRICS,
@@ -47,7 +48,9 @@ describe('the dashboard', () => {
   it('draws fewer than 50 metrics, all published by the function for this deployment', () => {
     const metrics = metricsOf(widgets);
     const own = metrics.filter(([namespace]) => namespace === METRICS_NAMESPACE);
-    expect(new Set(own.map(([, name]) => name))).toEqual(new Set([...METRICS, ...Object.keys(WAIT_METRICS)]));
+    expect(new Set(own.map(([, name]) => name))).toEqual(
+      new Set([...ACTIVITY_METRICS, ...ALARM_METRICS, ...Object.keys(WAIT_METRICS)]),
+    );
     for (const [, , dimension, service] of own) expect([dimension, service]).toEqual(['service', 'Test']);
     expect(metrics.length).toBeLessThan(50);
   });
@@ -91,6 +94,8 @@ describe('the dashboard', () => {
     const shown = text
       .replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
       .replaceAll(/(service(?:","| = \\"))CoderProvisionerAutoscaler/g, '$1Test');
-    expect(JSON.parse(shown), 'it is old: run npm run demo:record').toEqual(widgetsIn(synthesize(MINIMAL)));
+    expect(JSON.parse(shown), 'it is old: run npm run demo:record').toEqual(
+      widgetsIn(synthesize({ ...MINIMAL, aws: { dashboard: true } })),
+    );
   });
 });

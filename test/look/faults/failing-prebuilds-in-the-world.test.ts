@@ -10,7 +10,10 @@ import { type LabOptions, type LabPool, startLongLab } from '../../support/lab.t
 import { rows } from '../../support/runs.ts';
 
 const tags = { is_prebuild: 'true' };
-const pool: LabPool = { name: 'pre', organization: 'default', tags, desiredCount: 0, max: 5 };
+const pool: LabPool = {
+  ...{ name: 'pre', organization: 'default', tags, desiredCount: 0, max: 5 },
+  dollarsPerLaunch: 0,
+};
 
 type Given = Omit<Partial<LabOptions>, 'pools'> & {
   readonly instances?: number;

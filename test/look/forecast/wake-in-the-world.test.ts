@@ -17,7 +17,11 @@ import { startWatched } from '../../support/watch.ts';
 /** The default of `wake.maxDelay`. */
 const MAX_DELAY_MS = 10 * MINUTE_MS;
 
-const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, idleTimeout: '60s' };
+/** Its launches are cheap, so it goes to zero in each gap. */
+const cpu: LabPool = {
+  ...{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, idleTimeout: '60s' },
+  dollarsPerLaunch: 0,
+};
 
 /** A template with one workspace. */
 function addOne(

@@ -1,11 +1,10 @@
-/** The price of a launch, from a registry on loopback: what `init` writes and what `doctor` says. */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+/** The price of a launch, from a registry on loopback, and what `doctor` says of the configured one. */
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
+import { readLaunchPrice } from '../../../cli/doctor/launch-price.ts';
 import type { CliEnvironment } from '../../../cli/shared/cli-environment.ts';
-import { readLaunchPrice } from '../../../cli/shared/launch-price.ts';
-import { loadDeployment } from '../../../lambda/config/load.ts';
 import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
 import { runIn } from '../../support/cli-run.ts';
 import { type ImageRegistry, startImageRegistry } from '../../support/image-registry.ts';
@@ -98,38 +97,6 @@ const pools = [
   { name: 'gpu', organization: 'default', tags: { gpu: 'a10' } },
 ];
 
-async function init(fetch?: CliEnvironment['fetch']): Promise<string> {
-  const lab = await startLab({ pools });
-  lab.world.coderd.addTemplate({ organization: 'default', name: 'docker' });
-  lab.world.coderd.addTemplate({ organization: 'default', name: 'ml', tags: { gpu: 'a10' } });
-  const environment = { CODER_URL: lab.coderdUrl };
-  const { code, err } = await runIn({ environment, ...(fetch && { fetch }) }, 'init', '--config', file);
-  expect({ code, err }).toEqual({ code: 0, err: '' });
-  return readFileSync(file, 'utf8');
-}
-
-describe('autoscaler init', () => {
-  it('writes the price of a launch into each pool, and what it was computed from', async () => {
-    const text = await init(registry.fetch);
-    expect(text.split('\n').filter((line) => line === `    dollarsPerLaunch: 0.0135 # ${FROM}`)).toHaveLength(
-      2,
-    );
-    expect(loadDeployment(file).config.pools.map(({ dollarsPerLaunch }) => dollarsPerLaunch)).toEqual([
-      0.0135, 0.0135,
-    ]);
-  });
-
-  it('writes a price that doctor agrees with', async () => {
-    await init(registry.fetch);
-    const { out } = await runIn({ fetch: registry.fetch }, 'doctor', '--config', file);
-    expect(out).toContain(`ok    pool "default": price of a launch: $0.0135 fits ${FROM}\n`);
-  });
-
-  it('writes no price of a launch if it cannot know it', async () => {
-    expect(await init()).not.toContain('dollarsPerLaunch');
-  });
-});
-
 /** The lines about the price of a launch. */
 async function doctor(settings: readonly [object, object], more: object = {}): Promise<readonly string[]> {
   const lab = await startLab({ pools });
@@ -141,10 +108,20 @@ async function doctor(settings: readonly [object, object], more: object = {}): P
 }
 
 describe('autoscaler doctor', () => {
-  it('names the line to write if the price of a launch is missing or far off', async () => {
+  it('names the line to write if the price of a launch is far off', async () => {
     const advice = (pool: string, is: number): string =>
       `warn  pool "${pool}": price of a launch: dollarsPerLaunch is ${is}, but a launch pulls ${FROM}. Write dollarsPerLaunch: 0.0135, unless a CDK app passes a VPC without this route`;
-    expect(await doctor([{}, { dollarsPerLaunch: 0.05 }])).toEqual([advice('cpu', 0), advice('gpu', 0.05)]);
+    expect(await doctor([{ dollarsPerLaunch: 0 }, { dollarsPerLaunch: 0.05 }])).toEqual([
+      advice('cpu', 0),
+      advice('gpu', 0.05),
+    ]);
+  });
+
+  it('agrees with the default for the default image', async () => {
+    expect(await doctor([{}, {}])).toEqual([
+      `ok    pool "cpu": price of a launch: $0.0135 fits ${FROM}`,
+      `ok    pool "gpu": price of a launch: $0.0135 fits ${FROM}`,
+    ]);
   });
 
   it('accepts the price of another Region, and that of a somewhat smaller image', async () => {
@@ -158,7 +135,9 @@ describe('autoscaler doctor', () => {
     const before = registry.asked.length;
     await doctor([{}, {}]);
     expect(registry.asked.slice(before)).toHaveLength(3);
-    const lines = await doctor([{}, { architecture: 'x86_64' }]);
+    const lines = await doctor(
+      [{}, { architecture: 'x86_64' }].map((pool) => ({ ...pool, dollarsPerLaunch: 0 })) as [object, object],
+    );
     expect(registry.asked.slice(before)).toHaveLength(9);
     expect(lines).toEqual([
       expect.stringContaining('Write dollarsPerLaunch: 0.0135,'),

@@ -3,10 +3,11 @@
  * of the stack's VPC. Where size or route is unknown, so is the price.
  */
 import * as z from 'zod';
-import { PRICES } from '../../infra/aws-prices.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
+import { launchPriceOf } from '../../lambda/config/rules/launch-price.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
-import type { CliEnvironment } from './cli-environment.ts';
+import { NAT_GB_DOLLARS } from '../../lambda/decision/settings/prices.ts';
+import type { CliEnvironment } from '../shared/cli-environment.ts';
 
 export type LaunchPrice = {
   readonly dollars: number;
@@ -40,8 +41,8 @@ export async function readLaunchPrice(
 
 function priceOf(bytes: number): LaunchPrice {
   const gb = Math.round(bytes / 1e7) / 100;
-  const dollars = Number((gb * PRICES.natGatewayGb).toFixed(5));
-  return { dollars, from: `${gb} GB of image through the NAT gateway at $${PRICES.natGatewayGb} a GB` };
+  const from = `${gb} GB of image through the NAT gateway at $${NAT_GB_DOLLARS} a GB`;
+  return { dollars: launchPriceOf(gb), from };
 }
 
 /** Its layers pass the NAT gateway, those of ECR do not, and Docker Hub counts each manifest as a pull. */
