@@ -7,6 +7,7 @@ import {
   costOf,
   costOfStaticFleet,
   ENDPOINTS_MONTH,
+  ownDollars,
   QUIET,
   totalOf,
   USUAL,
@@ -91,9 +92,7 @@ function linesTable(sizes: readonly Sized[]): string {
 
 function autoscalerAlone(sizes: readonly Sized[]): string {
   const [least = 0, most = 0] = [sizes.at(0), sizes.at(-1)].map((size) =>
-    size === undefined
-      ? 0
-      : totalOf(costOf(size.deployment, QUIET).filter(({ what }) => !/tasks|NAT|zones/.test(what))),
+    size === undefined ? 0 : ownDollars(size.deployment, QUIET),
   );
   return [
     `The autoscaler itself, without tasks and NAT gateways, costs $${cents(least)} in a quiet month with one pool, and`,

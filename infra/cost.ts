@@ -88,6 +88,11 @@ export function totalOf(lines: readonly CostLine[]): number {
   return sum(lines, ({ dollars }) => dollars);
 }
 
+/** Dollars a month of the autoscaler itself: all lines but those of tasks and of the network. */
+export function ownDollars(deployment: Deployment, load: Load): number {
+  return totalOf(costOf(deployment, load).filter(({ what }) => !/tasks|NAT|zones|endpoints/.test(what)));
+}
+
 /** Builds on a working day for each task of `max`. */
 export function buildsPerTask({ share }: Load): number {
   return (share * WORK_DAY_MINUTES) / BUILDS.minutes;

@@ -115,6 +115,11 @@ export function timesOf({ value, range }: Estimate, factor: number): Estimate {
   return { value: value * factor, range: [range[0] * factor, range[1] * factor] };
 }
 
+export function plus({ value, range }: Estimate, more: number): Estimate {
+  if (range === undefined) return { value: value + more };
+  return { value: value + more, range: [range[0] + more, range[1] + more] };
+}
+
 /** The first of sorted values that is enough, by bisection; 0 without values. */
 function firstOf(sorted: readonly number[], isEnough: (value: number) => boolean): number {
   let [low, high] = [0, sorted.length - 1];

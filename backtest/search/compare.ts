@@ -2,7 +2,7 @@
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { MONTH_MS } from '../../lambda/decision/model/units.ts';
 import { boundsOf, withoutUnservedJobs } from '../bounds/of-a-trace.ts';
-import { estimatesOf, timesOf } from '../estimate/estimate.ts';
+import { estimatesOf, plus, timesOf } from '../estimate/estimate.ts';
 import { BASELINES } from '../policies/index.ts';
 import type { Policy, PolicySettings } from '../policies/policy.ts';
 import { priceDate, pricesOf } from '../replay/prices.ts';
@@ -26,6 +26,8 @@ export type CompareOptions = {
   /** Dollars. */
   readonly valueOfMinute: number;
   readonly region: string;
+  /** Dollars a month of the autoscaler itself. @default 0 */
+  readonly ownDollars?: number;
   readonly workerPool: WorkerPool;
   /** Called with the share of the work that is done, 0 to 1, and the name of the part that runs. */
   readonly onProgress?: (share: number, doing: string) => void;
@@ -73,17 +75,18 @@ export async function compare(given: CompareOptions): Promise<Backtest> {
     stepS: stepOf(trace),
     runs: [ours, ...others.flatMap(([best]) => best ?? []), ...others.flatMap(([, ...asIs]) => asIs)],
     bounds,
-    prices: points.map((point) => sketchedPrice(point, trace)),
+    prices: points.map((point) => sketchedPrice(point, options)),
   };
 }
 
 /** With the cost of the trace, not of a month. */
 function sketchedPrice(
   { price, isConfigured, seeds, estimates }: PricePoint,
-  { from, to }: Trace,
+  { trace: { from, to }, ownDollars = 0 }: CompareOptions,
 ): SketchedPrice {
   const { dollarsPerMonth, ...waits } = estimates;
-  return { price, isConfigured, seeds, dollars: timesOf(dollarsPerMonth, (to - from) / MONTH_MS), ...waits };
+  const dollars = timesOf(plus(dollarsPerMonth, ownDollars), (to - from) / MONTH_MS);
+  return { price, isConfigured, seeds, dollars, ...waits };
 }
 
 /** The order of one run: everything that a thread needs. */
@@ -106,7 +109,19 @@ async function ownRun(options: CompareOptions, progress: Progress): Promise<Poli
   const order = orderOf(options, { policy: 'autoscaler' }, true);
   const { days, ...run } = await options.workerPool.run(order, done);
   const estimates = estimatesOf([days]);
-  return { policy: 'autoscaler', title: 'autoscaler', settings: {}, isTuned: false, estimates, ...run };
+  const ours = { policy: 'autoscaler', title: 'autoscaler', settings: {}, isTuned: false, estimates, ...run };
+  return withOwnDollars(ours, options);
+}
+
+/** Adds what the autoscaler itself costs. The fleets of the other policies have no such part. */
+function withOwnDollars(run: PolicyRun, { trace, ownDollars = 0 }: CompareOptions): PolicyRun {
+  const own = (ownDollars * (trace.to - trace.from)) / MONTH_MS;
+  const { tasks, total, ...dollars } = run.figures.dollars;
+  return {
+    ...run,
+    figures: { ...run.figures, dollars: { ...dollars, tasks: tasks + own, total: total + own } },
+    estimates: { ...run.estimates, dollarsPerMonth: plus(run.estimates.dollarsPerMonth, ownDollars) },
+  };
 }
 
 /** Runs a policy with the best settings of its grid. The static fleet also runs with its default settings. */

@@ -3,7 +3,9 @@ import { type Command, Option } from 'commander';
 import { priceOfWaiting } from '../../backtest/replay/prices.ts';
 import type { Backtest, PoolSeries } from '../../backtest/replay/result.ts';
 import { compare } from '../../backtest/search/compare.ts';
+import { loadOf, ownDollars } from '../../infra/cost.ts';
 import { isoTime } from '../../lambda/decision/model/brands.ts';
+import { DAY_MS } from '../../lambda/decision/model/units.ts';
 import { wholeNumber } from '../../simulator/base/whole-number.ts';
 import { type CliEnvironment, type CommandContext, UsageError } from '../shared/cli-environment.ts';
 import { wrapLines } from '../shared/plain-table.ts';
@@ -72,9 +74,15 @@ function run(
   cliEnvironment: CliEnvironment,
 ): Promise<Backtest> {
   const { against, seed, region, workers, valueOfMinute = priceOfWaiting(config) } = options;
+  const own = ownDollars(config, loadOf(config, buildsPerWorkday(trace)));
   return onThreads(workers, cliEnvironment, (threads) =>
-    compare({ trace, skipped, config, against, seed, valueOfMinute, region, ...threads }),
+    compare({ trace, skipped, config, against, seed, valueOfMinute, region, ownDollars: own, ...threads }),
   );
+}
+
+/** A week has five. */
+function buildsPerWorkday({ from, to, jobs }: Subject['trace']): number {
+  return (jobs.length * DAY_MS * 7) / 5 / (to - from);
 }
 
 function documentOf(backtest: Backtest) {

@@ -113,6 +113,6 @@ function assumptionsText(backtest: Backtest): string {
     `assumptions: one minute that a person waits costs ${priceText(valueOfMinute)}; a killed job counts as ${killed} such minutes, one that is given up or not over as ${reaped};`,
     `tasks start in ${least} to ${most} s; Fargate prices of ${region}, ${pricesOf}; seed ${seed}; no Spot interruptions (docs/backtest.md)`,
     ...(peopleWaitOf(backtest) === undefined ? [] : [`${startSharesText()} (docs/backtest.md)`]),
-    "not included: the autoscaler's function, metrics and logs, 8 dollars a month or more (docs/cost.md)",
+    "included: the autoscaler's own function, metrics and logs, and the price of launches. Not included: network, coderd (docs/cost.md)",
   ].join('\n');
 }

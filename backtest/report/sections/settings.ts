@@ -66,7 +66,7 @@ Lambda function.${othersText(runs)}</p>
 <p>A job takes as long as the trace says, under every policy. The simulation ignores what a warm cache saves and what a crowded host costs. coderd's lifecycle executor creates its
 jobs at the first full minute at which it sees a daemon. A task takes ${seconds(settings.startSeconds[0])} to ${seconds(settings.startSeconds[1])} to start. Fargate always has capacity. AWS does not fail. coderd fails only where
 the trace has an outage. People do not react: they neither cancel nor try again.</p>
-<p>Dollars are Fargate's list prices for tasks. They leave out the autoscaler's own function, metrics and logs (from 8 dollars a month), NAT, data transfer and coderd itself. Only the wait of people has a price
+<p>Dollars are Fargate's list prices for tasks, the price of each launch, and the autoscaler's own function, metrics and logs. They leave out the NAT gateway, further data transfer and coderd itself. Only the wait of people has a price
 (${[...PEOPLE_WAIT_FOR].join(', ')}). A killed job counts as ${FAILURE_MINUTES.killed} minutes of a person, a job that never ran as ${FAILURE_MINUTES.reaped}. These minutes are assumptions, not measurements.</p>
 </section>`;
 }
