@@ -87,8 +87,10 @@ function keepsStock({ pool, service, share }: PoolView): boolean {
 
 /** Derives the demand for free daemons of each set, in an order that does not depend on the record. */
 export function deriveStock(sets: readonly PoolSet[], snapshot: Snapshot): readonly StockGroup[] {
+  const claimed = new Set<TaskView>();
   return sets
-    .flatMap((set) => stockOf(set, snapshot))
+    .toSorted(by<PoolSet>(({ keeping }) => keeping.length))
+    .flatMap((set) => stockOf(set, snapshot, claimed))
     .filter(({ jobs }) => jobs > 0)
     .toSorted(MOST_VALUABLE_FIRST);
 }
@@ -106,14 +108,16 @@ function savingOf(choice: StockChoice | undefined): number {
   return choice === undefined || fewer === undefined ? 0 : fewer.dollars - choice.tasks - choice.waiting;
 }
 
-function stockOf(set: PoolSet, snapshot: Snapshot): readonly StockGroup[] {
+/** `claimed`: the busy daemons that other sets count among those they keep. A daemon counts once. */
+function stockOf(set: PoolSet, snapshot: Snapshot, claimed: Set<TaskView>): readonly StockGroup[] {
   const { stock, takenAt } = snapshot;
   const { organization, organizationId, tagSets, keeping, replayed } = set;
   const choice = choiceOf(set, stock);
   const { free, spareMs, afterBuildMs, countsBusy } = choice?.rule ?? UNKNOWN_RULE;
   const keys = new Set(tagSets.map(tagKey));
   const isOver = afterBuildMs !== null && takenAt - lastBuildAt(organization, keys, stock) > afterBuildMs;
-  const kept = isOver ? 0 : Math.max(0, Math.min(free, replayed.most) - (countsBusy ? inUse(set, keys) : 0));
+  const all = isOver ? 0 : Math.min(free, replayed.most);
+  const kept = countsBusy ? all - claimInUse(set, { keys, most: all, claimed }) : all;
   // the rule was learned from unforeseen builds alone: after another job a daemon stays while that costs less
   // than to launch it again
   const isUnforeseen = servedUnforeseen(organization);
@@ -168,10 +172,20 @@ function lastBuildAt(
   return Math.max(...times.map((at) => at ?? Number.NEGATIVE_INFINITY));
 }
 
-/** How many daemons of these pools are busy, or will be with the jobs of these tag sets that wait. */
-function inUse({ keeping, organization }: PoolSet, keys: ReadonlySet<string>): number {
-  const busy = sum(keeping, ({ tasks }) => tasks.filter(isBusy).length);
-  return busy + pendingJobs(organization).filter(({ tags }) => keys.has(tagKey(tags))).length;
+type Claim = {
+  /** The tag sets of the builds of the set. */
+  readonly keys: ReadonlySet<string>;
+  readonly most: number;
+  readonly claimed: Set<TaskView>;
+};
+
+/** Claims daemons of these pools that are busy, or will be with the jobs of these tag sets that wait. */
+function claimInUse({ keeping, organization }: PoolSet, { keys, most, claimed }: Claim): number {
+  const waiting = pendingJobs(organization).filter(({ tags }) => keys.has(tagKey(tags))).length;
+  const busy = keeping.flatMap(({ tasks }) => tasks.filter((task) => isBusy(task) && !claimed.has(task)));
+  const own = busy.slice(0, Math.max(0, most - waiting));
+  for (const task of own) claimed.add(task);
+  return Math.min(most, waiting + own.length);
 }
 
 const isBusy = ({ state, use }: TaskView): boolean => state === 'working' && use === 'busy';

@@ -31,6 +31,8 @@ type Fleet = {
   /** Every so many looks a build of each tag set comes, and it runs for so many looks. 0: none. */
   readonly every: number;
   readonly forLooks: number;
+  /** By how many looks the builds of a tag set come before those of the tag set before it. @default 0 */
+  readonly shift?: number;
   readonly minutesBetween: number;
   readonly idle: readonly number[];
 };
@@ -39,6 +41,15 @@ type PoolState = { idle: number[]; busy: { age: number; looks: number; tags: Tag
 
 /** Plays looks and returns the number of tasks after each. */
 function play(fleet: Fleet, looks: number): readonly number[] {
+  return playAll(fleet, looks).map(({ tasks }) => tasks);
+}
+
+/** Plays looks and returns the tasks after each, and the launches so far. */
+function playAll(
+  fleet: Fleet,
+  looks: number,
+): readonly { readonly tasks: number; readonly launched: number }[] {
+  let launched = 0;
   const states = fleet.pools.map(
     (_, index): PoolState => ({
       idle: Array<number>(fleet.idle[index] ?? 0).fill(MINUTE),
@@ -48,11 +59,13 @@ function play(fleet: Fleet, looks: number): readonly number[] {
   );
   const waiting: Tags[] = [];
   return Array.from({ length: looks }, (_, look) => {
-    if (fleet.every > 0 && look % fleet.every === 0) waiting.push(...fleet.builds);
+    const { builds, every, shift = 0 } = fleet;
+    if (every > 0) waiting.push(...builds.filter((_, index) => (look + index * shift) % every === 0));
     takeJobs(fleet, states, waiting);
     lookAt(fleet, states, waiting);
+    launched += sum(states, ({ starting }) => starting);
     pass(fleet, states);
-    return sum(states, ({ idle, busy, starting }) => idle.length + busy.length + starting);
+    return { tasks: sum(states, ({ idle, busy }) => idle.length + busy.length), launched };
   });
 }
 
@@ -161,6 +174,15 @@ describe('looks at pools whose tags overlap', () => {
 
   it('keep a bounded fleet while the same builds come again and again', () => {
     expect(Math.max(...play(OVERLAPPING, 100))).toBeLessThanOrEqual(6);
+  });
+
+  it('launch once for what they keep, though builds of one set take the daemons of another', () => {
+    const fleet: Fleet = {
+      ...OVERLAPPING,
+      rules: [{ free: 1, spareMs: MINUTE, countsBusy: true }],
+      ...{ every: 5, forLooks: 1, shift: 2, minutesBetween: 1 },
+    };
+    expect(playAll(fleet, 100).at(-1)?.launched).toBeLessThanOrEqual(3);
   });
 
   it('never raise the number of tasks beyond what one look from zero keeps, without builds', () => {
