@@ -88,7 +88,7 @@ export function paretoOption(backtest: Backtest, axes: ParetoAxes, size: Size): 
     },
     xAxis: {
       ...logAxis(scales.costs, LEAST_COST[axes.cost], axes.cost === 'dollars' ? roundDollars : hours),
-      name: axes.cost === 'dollars' ? 'Fargate, dollars' : 'task-hours',
+      name: axes.cost === 'dollars' ? 'dollars' : 'task-hours',
       nameGap: 28,
     },
     yAxis: logAxis(scales.waits, LEAST_WAIT_S, seconds),

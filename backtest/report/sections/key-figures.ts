@@ -31,7 +31,7 @@ function cards(ours: PolicyRun, backtest: Backtest): readonly Card[] {
   return [
     {
       value: dollars(cost.tasks),
-      what: 'Fargate cost',
+      what: 'tasks, launches and the autoscaler itself',
       of: ({ figures }) => dollars(figures.dollars.tasks),
       more: bound && `lower bound without any wait: ${dollars(bound.dollars)}`,
     },
