@@ -4,7 +4,7 @@ import { decide } from '../lambda/decision/decide.ts';
 import type { Config } from '../lambda/decision/model/config.ts';
 import type { Snapshot } from '../lambda/decision/model/snapshot.ts';
 import { makeFleet } from './fleet/fleet.ts';
-import { BUSY, type FleetSize, LARGEST, QUIET } from './fleet/pools.ts';
+import { BUSY, type FleetSize, LARGEST, QUIET, WIDEST } from './fleet/pools.ts';
 import { observeFleet } from './fleet/serve.ts';
 import { timeOf, timeOn } from './statistics.ts';
 
@@ -20,7 +20,8 @@ const ASLEEP = { ...LARGEST, jobs: 0, daemons: 0 };
 
 export async function measureDecisions(seed: number): Promise<readonly DecisionFigures[]> {
   const figures: DecisionFigures[] = [];
-  for (const size of [QUIET, BUSY, LARGEST, ASLEEP]) figures.push(await measureSize({ ...size, seed }));
+  for (const size of [QUIET, BUSY, LARGEST, WIDEST, ASLEEP])
+    figures.push(await measureSize({ ...size, seed }));
   return figures;
 }
 

@@ -139,6 +139,8 @@ export const QUIET = { jobs: 0, pools: 3, daemons: 3, workspaces: 300 } as const
 export const BUSY = { jobs: 100, pools: 20, daemons: 200, workspaces: 10_000 } as const;
 /** The largest measured deployment, to which the goals apply. One deployment cannot have more pools. */
 export const LARGEST = { jobs: 10_000, pools: 50, daemons: 1_000, workspaces: 10_000 } as const;
+/** The same with four times as many pools as one deployment may have. */
+export const WIDEST = { ...LARGEST, pools: 200 } as const;
 /** From a deployment of today to one beyond what one function reaches. */
 export const REACH = [
   { organizations: 5, pools: 20, daemons: 200, jobs: 500, workspaces: 5_000 },

@@ -12,8 +12,13 @@ export class Network {
   readonly #head: number[] = [];
   readonly #rest: number[] = [];
   readonly #cost: number[] = [];
+  /** By node, for one search: the distance is infinite before and after it. */
+  readonly #distance: number[] = [];
+  readonly #arrivedBy: number[] = [];
+  readonly #isQueued: boolean[] = [];
 
   addNode(): number {
+    this.#distance.push(Number.POSITIVE_INFINITY);
     return this.#arcsOf.push([]) - 1;
   }
 
@@ -86,31 +91,31 @@ export class Network {
 
   /** Bellman-Ford with a queue, because moving flow away from an arc has a negative cost. */
   #cheapestPath(source: number, sink: number): readonly number[] | undefined {
-    const distance = new Array<number>(this.#arcsOf.length).fill(Number.POSITIVE_INFINITY);
-    const arrivedBy = new Array<number>(this.#arcsOf.length).fill(-1);
-    const isQueued = new Array<boolean>(this.#arcsOf.length).fill(false);
-    const queue = [source];
+    const [distance, isQueued, queue] = [this.#distance, this.#isQueued, [source]];
     distance[source] = 0;
     for (const node of queue) {
       isQueued[node] = false;
       for (const arc of this.#arcsOf[node] ?? []) {
+        if (this.#rest[arc] === 0) continue;
         const to = this.#head[arc] ?? 0;
         const through = (distance[node] ?? 0) + (this.#cost[arc] ?? 0);
-        if ((this.#rest[arc] ?? 0) === 0 || through >= (distance[to] ?? 0)) continue;
+        if (through >= (distance[to] ?? 0)) continue;
         distance[to] = through;
-        arrivedBy[to] = arc;
+        this.#arrivedBy[to] = arc;
         if (isQueued[to]) continue;
         isQueued[to] = true;
         queue.push(to);
       }
     }
-    return distance[sink] === Number.POSITIVE_INFINITY ? undefined : this.#pathTo(sink, source, arrivedBy);
+    const isReached = distance[sink] !== Number.POSITIVE_INFINITY;
+    for (const node of queue) distance[node] = Number.POSITIVE_INFINITY;
+    return isReached ? this.#pathTo(sink, source) : undefined;
   }
 
-  #pathTo(sink: number, source: number, arrivedBy: readonly number[]): readonly number[] {
+  #pathTo(sink: number, source: number): readonly number[] {
     const path: number[] = [];
     for (let node = sink; node !== source; ) {
-      const arc = arrivedBy[node] ?? 0;
+      const arc = this.#arrivedBy[node] ?? 0;
       path.push(arc);
       node = this.#head[arc ^ 1] ?? source;
     }

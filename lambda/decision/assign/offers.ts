@@ -23,8 +23,9 @@ export function deriveOffers(
 ): readonly Offer[] {
   const views = pools.map(({ view }) => view);
   const foreignIn = foreignTo(views, snapshot.takenAt);
+  const patient = demand.filter((group) => group.for === 'prebuilds' || group.for === 'stops');
   return [
-    ...pools.flatMap((pool) => offersOfPool(pool, demand, snapshot)),
+    ...pools.flatMap((pool) => offersOfPool(pool, patient, snapshot)),
     ...snapshot.coder.organizations.flatMap((organization) => {
       const own = pools.filter(({ view }) => view.organization === organization);
       return offersOfOthers(organization, foreignIn(organization), { own, snapshot, demand });
@@ -34,13 +35,13 @@ export function deriveOffers(
 
 function offersOfPool(
   launchLimits: PoolLaunchLimits,
-  demand: readonly TagGroup[],
+  patient: readonly TagGroup[],
   snapshot: Snapshot,
 ): readonly Offer[] {
   const { view, capacity, forMin, beyond } = launchLimits;
   const { pool, tags: own, organization, tasks } = view;
   if (organization === undefined) return [];
-  const bounds = boundsOf(launchLimits, demand);
+  const bounds = boundsOf(launchLimits, patient);
   const offer = (served: Served, tags: TagSet, places: number, price = 0): Offer => ({
     organizationId: organization.id,
     pool: pool.name,
@@ -109,14 +110,11 @@ function busyOffers(
 /** Jobs that can wait would take the stock's daemons, so they come first. */
 function boundsOf(
   { view, capacity, isDoubtful, isPendingOnly, forMin, beyond, forPrebuilds }: PoolLaunchLimits,
-  demand: readonly TagGroup[],
+  patient: readonly TagGroup[],
 ): Bounds {
   const { pool, tags, organization, tasks } = view;
-  const canWait = demand.filter(
-    (group) =>
-      (group.for === 'prebuilds' || group.for === 'stops') &&
-      group.organizationId === organization?.id &&
-      covers(tags, group.tags),
+  const canWait = patient.filter(
+    (group) => group.organizationId === organization?.id && covers(tags, group.tags),
   );
   const waiting = sum(canWait, ({ jobs }) => jobs);
   const ready = tasks.filter(({ use }) => use === 'idle').length + capacity.starting;

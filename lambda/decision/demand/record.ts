@@ -130,15 +130,16 @@ const jobsById = memoized(
 
 function arrivalsOf(items: readonly Job[], lists: Lists): ReadonlyMap<string, Arrivals> {
   const isUnforeseen = unforeseenIn(lists);
-  const latest = (a: EpochMs | undefined, b: EpochMs): EpochMs => (a === undefined || b > a ? b : a);
   return new Map(
     [...Map.groupBy(items, ({ tags }) => tagKey(tags))].map(([key, alike]) => [
       key,
       {
         tags: normalizeTags(alike[0]?.tags ?? {}),
-        lastAt: alike
-          .filter(isUnforeseen)
-          .reduce<EpochMs | undefined>((last, { created_at }) => latest(last, created_at), undefined),
+        lastAt: alike.reduce<EpochMs | undefined>(
+          (last, job) =>
+            (last === undefined || job.created_at > last) && isUnforeseen(job) ? job.created_at : last,
+          undefined,
+        ),
       },
     ]),
   );
@@ -147,8 +148,8 @@ function arrivalsOf(items: readonly Job[], lists: Lists): ReadonlyMap<string, Ar
 const durationsAmong = memoized((jobs: readonly Job[]) => {
   const byKind = new Map<string, number[]>();
   for (const job of jobs) {
-    const { kinds, tookMs } = durationOf(job);
-    for (const kind of kinds) {
+    const tookMs = tookMsOf(job);
+    for (const kind of tookMs === 0 ? [] : kindsOf(job)) {
       const known = byKind.get(kind);
       if (known === undefined) byKind.set(kind, [tookMs]);
       else known.push(tookMs);
@@ -161,16 +162,14 @@ const durationsAmong = memoized((jobs: readonly Job[]) => {
   };
 });
 
-/** coderd and the daemon wrote its times by two clocks, so the duration may be negative. */
-const durationOf = memoized((job: Job) => {
-  const { started_at, completed_at, status } = job;
-  const isKnown =
-    status === 'succeeded' && started_at != null && completed_at != null && completed_at > started_at;
-  return isKnown ? { kinds: kindsOf(job), tookMs: completed_at - started_at } : { kinds: [], tookMs: 0 };
-});
-
-/** How long a job ran, in milliseconds; 0 unless it succeeded and its times are known. */
-export const tookMsOf = (job: Job): number => durationOf(job).tookMs;
+/**
+ * How long a job ran, in milliseconds; 0 unless it succeeded and its times are known. coderd and the daemon
+ * wrote them by two clocks, so the difference may be negative.
+ */
+export function tookMsOf({ started_at, completed_at, status }: Job): number {
+  if (status !== 'succeeded' || started_at == null || completed_at == null) return 0;
+  return Math.max(0, completed_at - started_at);
+}
 
 type JobFeatures = Pick<Job, 'type' | 'tags' | 'metadata'>;
 

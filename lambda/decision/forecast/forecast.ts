@@ -7,7 +7,7 @@
  */
 import { AUTOMATIC, byTime, type Transition, transitionsOf } from '../demand/transitions.ts';
 import type { EpochMs, OrganizationId } from '../model/brands.ts';
-import { by, partition, unique } from '../model/collections.ts';
+import { by, groupsBy, unique } from '../model/collections.ts';
 import { memoizedWith } from '../model/memoize-by-object.ts';
 import type { Daemon, OrganizationReadings, Reading, Snapshot, Workspace } from '../model/snapshot.ts';
 import { covers, normalizeTags, type TagSet, type Tags, tagKey } from '../model/tags.ts';
@@ -236,12 +236,10 @@ function sequencesOf({
   changedAt,
   transitions,
 }: WorkspaceTransitions): readonly TransitionSequence[] {
-  return partition(transitions, ({ kind }) => kind === 'autostart').flatMap(
-    (part): readonly TransitionSequence[] => {
-      const [first, ...others] = part.map((transition) => ({ ...transition, workspace, changedAt }));
-      return first === undefined ? [] : [[first, ...others]];
-    },
+  const expected = transitions.map(
+    ({ kind, at, takesJob }): ExpectedTransition => ({ kind, at, takesJob, workspace, changedAt }),
   );
+  return groupsBy(expected, ({ kind }) => kind === 'autostart');
 }
 
 /** All known rows of daemons, those of this look before older ones. */

@@ -1,4 +1,5 @@
 /** Tag sets: how coderd normalizes tags, and which daemon can run which job by its tags. */
+import { by } from './collections.ts';
 import { memoized } from './memoize-by-object.ts';
 
 /** Tags as coderd or a person wrote them. */
@@ -41,23 +42,21 @@ export function areEqual(a: TagSet, b: TagSet): boolean {
 
 /** A string that is equal for equal tag sets, whatever the order of their tags. */
 export const tagKey: (tags: Tags) => string = memoized((tags) => {
-  const written = JSON.stringify(tags);
-  const known = keys.get(written);
-  if (known !== undefined) return known;
-  const set: Tags = normalizeTags(tags);
-  const key = JSON.stringify(
-    Object.keys(set)
-      .sort()
-      .map((name) => [name, set[name]]),
-  );
-  if (keys.size >= MAX_KEYS) keys.clear();
-  keys.set(written, key);
-  return key;
+  const entries = Object.entries(normalizeTags(tags));
+  return JSON.stringify(entries.sort(by(([name]) => name)));
 });
 
-/** Keyed by the JSON of the tags: thousands of jobs share a few tag sets. */
-const keys = new Map<string, string>();
-const MAX_KEYS = 10_000;
+/** The same object for tags that are written alike: thousands of jobs share a few tag sets. */
+export function sharedTags(tags: Tags): Tags {
+  const written = JSON.stringify(tags);
+  const known = shared.get(written) ?? tags;
+  if (shared.size >= MAX_SHARED) shared.clear();
+  shared.set(written, known);
+  return known;
+}
+
+const shared = new Map<string, Tags>();
+const MAX_SHARED = 10_000;
 
 /** The tags without `scope` and `owner`, unless the scope is `user`. */
 export function displayTags(tags: Tags): Tags {

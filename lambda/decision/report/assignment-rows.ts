@@ -4,7 +4,7 @@ import { failsAt, oldestOf, type TagGroup } from '../demand/demand.ts';
 import { isoTime, poolOfPart } from '../model/brands.ts';
 import { by } from '../model/collections.ts';
 import type { AssignmentRow, UnservedRow } from '../model/plan.ts';
-import type { Snapshot } from '../model/snapshot.ts';
+import type { Job, Reading, Snapshot } from '../model/snapshot.ts';
 import { covers, displayTags, type Tags, tagKey } from '../model/tags.ts';
 import type { PoolView } from '../supply/supply.ts';
 
@@ -27,7 +27,7 @@ export function reportUnserved(
   snapshot: Snapshot,
 ): readonly UnservedRow[] {
   if (unserved.length === 0) return [];
-  const types = pendingTypes(snapshot);
+  const byTags = new Map(snapshot.coder.organizations.map(({ id, jobs }) => [id, pendingByTags(jobs)]));
   return unserved.map((group) => {
     const near = pools.filter(({ organization }) => organization?.id === group.organizationId);
     return {
@@ -36,22 +36,21 @@ export function reportUnserved(
       jobs: group.jobs,
       oldest: isoTime(oldestOf(group)),
       failsAt: failsAt(oldestOf(group), snapshot),
-      types: types.get(group.key) ?? [],
+      types: typesOf(byTags.get(group.organizationId)?.get(tagKey(group.tags)) ?? []),
       ...reasonUnserved(group, near),
     };
   });
 }
 
-/** The types of the pending jobs by the key of their tag group. There may be many groups. */
-function pendingTypes({ coder }: Snapshot): ReadonlyMap<string, readonly string[]> {
-  const pending = coder.organizations.flatMap(({ id, jobs }) =>
-    jobs.items.flatMap(({ status, tags, type }) =>
-      status === 'pending' ? [{ key: `${id} ${tagKey(tags)}`, type }] : [],
-    ),
+function pendingByTags({ items }: Reading<Job>): ReadonlyMap<string, readonly Job[]> {
+  return Map.groupBy(
+    items.filter(({ status }) => status === 'pending'),
+    ({ tags }) => tagKey(tags),
   );
-  const byKey = Map.groupBy(pending, ({ key }) => key);
-  return new Map([...byKey].map(([key, jobs]) => [key, [...new Set(jobs.map(({ type }) => type))].sort()]));
 }
+
+const typesOf = (jobs: readonly Job[]): readonly string[] =>
+  [...new Set(jobs.map(({ type }) => type))].sort();
 
 function reasonUnserved(group: TagGroup, near: readonly PoolView[]): Pick<UnservedRow, 'why' | 'closest'> {
   const own = near.filter(

@@ -3,9 +3,10 @@ import type { JobAssignment } from '../assign/assignment.ts';
 import { type EpochMs, isoTime, poolOfPart } from '../model/brands.ts';
 import { by, groupsBy, unique } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
+import { memoizedWith } from '../model/memoize-by-object.ts';
 import type { Finding, TasksFinding } from '../model/plan.ts';
 import { isForeign, POOL_TAG, tagOf } from '../model/service-tags.ts';
-import type { Snapshot } from '../model/snapshot.ts';
+import type { Job, Reading, Snapshot } from '../model/snapshot.ts';
 import { tagKey } from '../model/tags.ts';
 import { daemonApiOf, isKnownVersion, releaseOfImage } from '../model/version.ts';
 import { partsOf } from '../settings/parts.ts';
@@ -184,11 +185,7 @@ function tasksFindings(
   isDoubtful: boolean,
 ): readonly Finding[] {
   const hasNoDaemon = (task: TaskView) => !isDoubtful && silentDrainMs(task, now) >= WITHOUT_DAEMON_MS;
-  const ofLongJobs = new Set(
-    organization?.jobs.items
-      .filter(({ status, started_at }) => status === 'running' && now - (started_at ?? now) >= LONG_JOB_MS)
-      .map(({ worker_id }) => worker_id),
-  );
+  const ofLongJobs = organization && workersOfLongJobs(organization.jobs, { now });
   const found = {
     'tasks-unguarded': isAtRisk,
     'tasks-lease-late': (task) => scaleIn === 'lease' && isLeaseLate(task, now),
@@ -196,13 +193,22 @@ function tasksFindings(
     'tasks-vacant': ({ state, daemon }) => state === 'left' && daemon === undefined,
     'tasks-draining-without-daemon': hasNoDaemon,
     'tasks-draining-for-long': (task) => !hasNoDaemon(task) && (drainedMs(task) ?? 0) >= LONG_DRAIN_MS,
-    'tasks-busy-for-long': ({ state, daemon }) => state !== 'leaving' && ofLongJobs.has(daemon?.id),
+    'tasks-busy-for-long': ({ state, daemon }) => state !== 'leaving' && ofLongJobs?.has(daemon?.id) === true,
   } satisfies Readonly<Record<TasksFinding, (task: TaskView) => boolean>>;
   return Object.entries(found).flatMap(([code, applies]) => {
     const tasks = all.filter(applies).map(({ task }) => task.taskArn);
     return tasks.length === 0 ? [] : [{ code: code as TasksFinding, pool, tasks }];
   });
 }
+
+const workersOfLongJobs = memoizedWith(
+  ({ items }: Reading<Job>, { now }: { readonly now: EpochMs }) =>
+    new Set<unknown>(
+      items
+        .filter(({ status, started_at }) => status === 'running' && now - (started_at ?? now) >= LONG_JOB_MS)
+        .map(({ worker_id }) => worker_id),
+    ),
+);
 
 /** How long a task has drained at least without a live daemon, in milliseconds. */
 function silentDrainMs(task: TaskView, now: EpochMs): number {

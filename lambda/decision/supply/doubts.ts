@@ -1,6 +1,7 @@
 /** The doubts about the readings of each pool. Any one holds scale-in; scale-out continues. */
 import type { EpochMs } from '../model/brands.ts';
 import { by, sum, unique } from '../model/collections.ts';
+import { memoized } from '../model/memoize-by-object.ts';
 import type { Doubt, Finding, ReadingName } from '../model/plan.ts';
 import type { Daemon, OrganizationReadings, Reading, ReadingStatus, Snapshot } from '../model/snapshot.ts';
 import { compareVersion, OLDEST_SERVER } from '../model/version.ts';
@@ -23,7 +24,7 @@ export function deriveDoubts(pools: readonly PoolView[], snapshot: Snapshot): Do
   );
   const everywhere = [...judgeServer(snapshot), ...judgeClocks(snapshot), ...judgeTaskTimes(snapshot)];
   return {
-    doubtsOf: (view) => {
+    doubtsOf: memoized((view) => {
       const { organization } = view;
       const own = organization === undefined ? [unknownOrganization(view)] : ofOrganization.get(organization);
       const found = [
@@ -33,7 +34,7 @@ export function deriveDoubts(pools: readonly PoolView[], snapshot: Snapshot): Do
         ...judgePool(view),
       ];
       return [...new Set([...found.map(({ code }) => code), ...pausedScaleIn(view)])];
-    },
+    }),
     findings: [
       ...unknownOrganizations(pools),
       ...organizations.flatMap((organization) => ofOrganization.get(organization) ?? []),

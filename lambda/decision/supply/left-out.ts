@@ -17,10 +17,12 @@ type Owner = {
 
 /** The lists of the cluster as they are for one pool. */
 export function listsFor({ pool, service, tasks }: Owner, lists: ClusterLists): ClusterLists {
-  const arns = new Set<string>(tasks.map(({ task }) => task.taskArn));
   return {
     ...listsOfTasks({ pool, service }, lists),
-    protections: listFor(lists.protections, (of) => of === undefined || arns.has(of)),
+    protections: listFor(
+      lists.protections,
+      (of) => of === undefined || tasks.some(({ task }) => task.taskArn === of),
+    ),
   };
 }
 
@@ -30,12 +32,12 @@ export function listsOfTasks(
   { services, tasks }: Pick<ClusterLists, 'services' | 'tasks'>,
 ): Pick<ClusterLists, 'services' | 'tasks'> {
   const pool = poolOfPart(name);
-  const own = services.items.filter((it) => poolOfService(it) === pool);
-  const groups = new Set(own.map(({ serviceName }) => `service:${serviceName}`));
+  const isGroup = (of: string): boolean =>
+    services.items.some((it) => of === `service:${it.serviceName}` && poolOfService(it) === pool);
   return {
     // a service of which nothing is known may be that of a pool which seems to have none
     services: listFor(services, (of) => (of === undefined ? service === undefined : poolOfPart(of) === pool)),
-    tasks: listFor(tasks, (of) => of === undefined || groups.has(of)),
+    tasks: listFor(tasks, (of) => of === undefined || isGroup(of)),
   };
 }
 

@@ -2,6 +2,7 @@
 import { type EpochMs, isSpotPart, poolOfPart, type TaskArn } from '../model/brands.ts';
 import { compare, unique } from '../model/collections.ts';
 import type { Config, PoolConfig } from '../model/config.ts';
+import { memoized } from '../model/memoize-by-object.ts';
 import type { MalformedOverride, Override, StartTime } from '../model/plan.ts';
 import { isForeign, isOwn, POOL_TAG, poolOfService, tagOf } from '../model/service-tags.ts';
 import type { Daemon, OrganizationReadings, Protection, Service, Snapshot, Task } from '../model/snapshot.ts';
@@ -209,13 +210,19 @@ function isUnread(organization: OrganizationReadings | undefined): boolean {
 
 /** Never those of another stack; those without one only if none has this stack's tag. */
 function servicesOf(pool: Pick<PoolConfig, 'name'>, { ecs }: Snapshot): readonly Service[] {
-  const tagged = unique(ecs.services.items, ({ serviceArn }) => serviceArn).filter(
-    (service) =>
-      service.status === 'ACTIVE' && tagOf(service, POOL_TAG) === pool.name && !isForeign(service, ecs.stack),
-  );
+  const tagged = activeServices(ecs).get(pool.name) ?? [];
   const own = tagged.filter((service) => isOwn(service, ecs.stack));
   return own.length > 0 ? own : tagged;
 }
+
+const activeServices = memoized(({ services, stack }: Snapshot['ecs']) =>
+  Map.groupBy(
+    unique(services.items, ({ serviceArn }) => serviceArn).filter(
+      (service) => service.status === 'ACTIVE' && !isForeign(service, stack),
+    ),
+    (service) => tagOf(service, POOL_TAG),
+  ),
+);
 
 /** Those of the whole pool are on the service that has its name. */
 function overridesOf({ name }: PoolConfig, snapshot: Snapshot) {

@@ -1,6 +1,7 @@
 /** They drop unknown fields and accept new enum values (docs/internals/coder.md §12). */
 import * as z from 'zod';
 import type { DaemonId, JobId, OrganizationId } from '../../../decision/model/brands.ts';
+import { sharedTags } from '../../../decision/model/tags.ts';
 import { rowsOf, textAt } from '../../shared/rows.ts';
 import { time } from '../../shared/time.ts';
 
@@ -14,7 +15,8 @@ export function listPath(
 /** An id, which may be part of a path. JSON can have half characters, which a path cannot. */
 const id = z.string().overwrite((text) => text.toWellFormed());
 const branded = <T extends string>(): z.ZodType<T, T> => id as unknown as z.ZodType<T, T>;
-const tags = z.record(z.string(), z.string());
+/** One object for equal tags: thousands of jobs and workspaces share a few tag sets. */
+const tags = z.record(z.string(), z.string()).overwrite(sharedTags);
 
 const HUNG = 'Coder: Build has been detected as hung';
 
