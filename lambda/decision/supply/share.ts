@@ -59,11 +59,12 @@ function share(parts: readonly PoolView[], doubtsOf: DoubtsOf): readonly (readon
   });
 }
 
-/** Its tasks, and desired ones that ECS cannot start unless the count gives them up. */
+/** Its tasks, those that start in vain too, and desired ones that ECS cannot start unless the count gives them up. */
 function takenBy(view: PoolView, doubts: readonly Doubt[]): number {
   const capacity = measure(view);
-  const isStuck = capacity.isHeldBack && !givesUpMissing(view, capacity, doubts);
-  return capacity.total + (isStuck ? view.missing : 0);
+  if (!capacity.isHeldBack) return capacity.total;
+  const inVain = view.tasks.filter(({ state }) => state === 'starting').length - capacity.starting;
+  return capacity.total + inVain + (givesUpMissing(view, capacity, doubts) ? 0 : view.missing);
 }
 
 /** Why no task can start in a part. */

@@ -6,6 +6,7 @@ import {
   aConfig,
   ago,
   aJob,
+  aLease,
   anOrganization,
   aPool,
   arnOf,
@@ -13,6 +14,7 @@ import {
   aSnapshot,
   aTask,
   HOUR,
+  jobId,
   MINUTE,
   reading,
 } from '../../support/parts.ts';
@@ -82,3 +84,28 @@ it.each<Given & { readonly on: 'spot' | 'on-demand' }>([
     expect(launchesOn(given)).toBe(on);
   },
 );
+
+it('leaves the other part no room for tasks that start in vain while old ones hold leases', () => {
+  const onSpot = { group: 'service:Stack-spot' };
+  const old = aTask({ ...onSpot, taskArn: arnOf(1), taskDefinitionArn: 'arn:task-definition/spot:1' });
+  const fresh = [2, 3].map((index) =>
+    aTask({ ...onSpot, taskArn: arnOf(index), startedAt: ago(5 * MINUTE), createdAt: ago(6 * MINUTE) }),
+  );
+  const spot = {
+    serviceArn: 'arn:service/spot' as ServiceArn,
+    serviceName: 'Stack-spot',
+    desiredCount: 3,
+    tags: [{ key: 'coder-autoscaler:pool', value: 'cpu/spot' }],
+  };
+  const snapshot = aSnapshot({
+    organizations: [anOrganization({ jobs: reading([aJob(), aJob({ id: jobId('second') })]) })],
+    services: [aService(), aService(spot)],
+    tasks: [old, ...fresh],
+    protections: [aLease({ taskArn: old.taskArn })],
+  });
+  const config = aConfig(aPool({ capacity: ['spot', 'on-demand'], max: 3 }));
+  const [pool] = decide(snapshot, config).pools;
+  expect(pool?.why).toContainEqual(expect.objectContaining({ because: 'starts-failing' }));
+  // the old one is replaced, so the new ones have room for one more
+  expect(pool?.desired.to).toBe(4);
+});
