@@ -144,7 +144,7 @@ export const WIDEST = { ...LARGEST, pools: 200 } as const;
 /** From a deployment of today to one beyond what one function reaches. */
 export const REACH = [
   { organizations: 5, pools: 20, daemons: 200, jobs: 500, workspaces: 5_000 },
-  { organizations: 20, pools: 60, daemons: 400, jobs: 2_000, workspaces: 20_000 },
-  { organizations: 50, pools: 150, daemons: 1_000, jobs: 10_000, workspaces: 50_000 },
-  { organizations: 100, pools: 300, daemons: 2_000, jobs: 20_000, workspaces: 100_000 },
+  { organizations: 20, pools: 50, daemons: 400, jobs: 2_000, workspaces: 20_000 },
+  { organizations: 50, pools: 50, daemons: 1_000, jobs: 10_000, workspaces: 50_000 },
+  { organizations: 50, pools: 50, daemons: 2_000, jobs: 20_000, workspaces: 100_000 },
 ] as const;
