@@ -89,7 +89,13 @@ function keepsStock({ pool, service, share }: PoolView): boolean {
 export function deriveStock(sets: readonly PoolSet[], snapshot: Snapshot): readonly StockGroup[] {
   const claimed = new Set<TaskView>();
   return sets
-    .toSorted(by<PoolSet>(({ keeping }) => keeping.length))
+    .toSorted(
+      by<PoolSet>(
+        ({ pools }) => pools.length,
+        'organizationId',
+        ({ pools }) => pools.join(' '),
+      ),
+    )
     .flatMap((set) => stockOf(set, snapshot, claimed))
     .filter(({ jobs }) => jobs > 0)
     .toSorted(MOST_VALUABLE_FIRST);
