@@ -21,7 +21,7 @@ const BOUNDS: readonly Bound[] = [
     what: 'launches for a floor that was lowered within five minutes',
     of: ({ watched }) => [watched.floorFlaps, watched.launches],
     quiet: 3,
-    faulty: 6,
+    faulty: 10,
   },
   {
     what: 'looks with more tasks than maxTasks',

@@ -3,7 +3,7 @@
 import { PREBUILDS_USER } from '../../lambda/decision/demand/record.ts';
 import { type EpochMs, type JobId, poolOfPart } from '../../lambda/decision/model/brands.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
-import { type Finding, type PoolPlan, REPLACING } from '../../lambda/decision/model/plan.ts';
+import { type Finding, type Floor, type PoolPlan, REPLACING } from '../../lambda/decision/model/plan.ts';
 import { canRun } from '../../lambda/decision/model/tags.ts';
 import { MINUTE_MS, SECOND_MS } from '../../lambda/decision/model/units.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
@@ -25,7 +25,7 @@ export const WATCHED = {
   /** Looks at which more tasks than `max` have neither left nor got a drain request. */
   tasksAboveMax: 'pools with more tasks than max, in looks',
   tasksAboveMaxTasks: 'looks with more tasks than maxTasks',
-  /** Within `FLAP_MS`, and no task of the pool got a job. The floor of `warm` follows the jobs. */
+  /** Within `FLAP_MS`, and no task of the pool got a job. */
   floorFlaps: 'floors that launched, and were lowered within five minutes without a job',
   /** In worlds whose processes live for longer than a minute: they remember. */
   repeatedRefusals: 'requests refused twice for one task within a minute',
@@ -47,6 +47,9 @@ export type WatchedFigures = Readonly<Record<keyof typeof WATCHED, number>> & {
   /** The number of looks with each finding that no world without a fault may have. */
   readonly findings: Readonly<Record<string, number>>;
 };
+
+/** Floors that are the busy daemons and some more: they follow the jobs. */
+const FOLLOWS_JOBS: ReadonlySet<Floor['from']> = new Set(['warm', 'stock']);
 
 /** Findings about limits and about jobs that fit no pool. All others need a fault. */
 const NEEDS_NO_FAULT: ReadonlySet<Finding['code']> = new Set([
@@ -220,7 +223,7 @@ export class Watch {
     for (const { name, floor, desired } of pools) {
       const { count = floor.count, raisedAt } = this.#floors.get(name) ?? {};
       const isLowered = floor.count < count;
-      const isRaised = floor.count > count && floor.from !== 'warm';
+      const isRaised = floor.count > count && !FOLLOWS_JOBS.has(floor.from);
       const isLaunching = isRaised && (desired.to ?? 0) > (desired.from ?? 0);
       const isFlap = isLowered && raisedAt !== undefined && now - raisedAt <= FLAP_MS;
       if (isFlap && (this.#servedAt.get(name) ?? 0) < raisedAt) this.#counts.floorFlaps += 1;
