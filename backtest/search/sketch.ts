@@ -348,7 +348,7 @@ class SketchedPools {
     this.#lookAt = Number.POSITIVE_INFINITY;
     const ready = new Map(this.#pools.map((pool) => [pool, pool.idle + pool.starting]));
     for (const set of this.#sets) {
-      const queued = Math.max(0, set.queued - this.#endingIn(set, set.usual.inTime));
+      const queued = Math.max(0, set.queued - this.#ending(set));
       const wanted = queued + set.due + this.#keptIn(set);
       this.#launch(set, wanted - claim(set, wanted, ready));
     }
@@ -413,9 +413,9 @@ class SketchedPools {
     return idleSince + Math.max(pool.pool.idleTimeoutMs, ...spareMs);
   }
 
-  /** How many builds have an age at which they probably end. */
-  #endingIn({ running }: SetState, agesAtEnd: readonly number[]): number {
-    return [...running].filter(({ since }) => isEnding(agesAtEnd, this.#now - since)).length;
+  /** How many builds probably end in time. */
+  #ending({ running, usual: { inTime } }: SetState): number {
+    return [...running].filter(({ since }) => isEnding(inTime, this.#now - since)).length;
   }
 
   /** How many daemons the rule keeps free now. */

@@ -2,8 +2,9 @@
 import { type EpochMs, isoTime, type OrganizationId, type PoolName } from '../model/brands.ts';
 import { by, groupsBy, meanOf, unique } from '../model/collections.ts';
 import type { Waiting } from '../model/config.ts';
+import { memoized } from '../model/memoize-by-object.ts';
 import type { Audience, IsoTime } from '../model/plan.ts';
-import type { Job, OrganizationReadings, Snapshot, StockChoice } from '../model/snapshot.ts';
+import type { Job, OrganizationReadings, Reading, Snapshot, StockChoice } from '../model/snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import { compareVersion, REAPS_PENDING_SINCE } from '../model/version.ts';
 import type { Left, LeftOf } from './peers.ts';
@@ -177,11 +178,15 @@ function toTagGroup(
 
 /** Pending means: no daemon has acquired the job, and it has not ended. */
 export function pendingJobs({ jobs }: OrganizationReadings): readonly Job[] {
-  return unique(jobs.items, ({ id }) => id).filter(
+  return pendingIn(jobs);
+}
+
+const pendingIn = memoized(({ items }: Reading<Job>): readonly Job[] =>
+  unique(items, ({ id }) => id).filter(
     ({ status, worker_id, completed_at }) =>
       status === 'pending' && worker_id == null && completed_at == null,
-  );
-}
+  ),
+);
 
 function audienceOf(job: Job, kindOf: ReturnType<typeof foreseenIn>): Audience {
   if (job.initiator_id === PREBUILDS_USER) return 'prebuilds';

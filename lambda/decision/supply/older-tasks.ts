@@ -2,10 +2,9 @@
 import type { EpochMs } from '../model/brands.ts';
 import { partition } from '../model/collections.ts';
 import type { Service, Task } from '../model/snapshot.ts';
+import { HOUR_MS } from '../model/units.ts';
 import type { FailingStarts } from './starts.ts';
 import type { TaskView } from './task-state.ts';
-
-const HOUR_MS = 3_600_000;
 
 /** Another task definition, or a deployment that ECS is replacing or has replaced. */
 export function isOldRevision(task: Task, service: Service): boolean {
