@@ -67,8 +67,14 @@ function runApp(configFile: string, outDir: string): void {
   });
 }
 
+function variablesOf(properties: Resource['Properties']): Readonly<Record<string, unknown>> {
+  return functionSchema.safeParse(properties).data?.Environment.Variables ?? {};
+}
+
 function functionOf(resources: SynthesizedStack['resources'], outDir: string): SynthesizedStack['function'] {
-  const [lambda] = Object.values(resources).filter(({ Type }) => Type === 'AWS::Lambda::Function');
+  const lambdas = Object.values(resources).filter(({ Type }) => Type === 'AWS::Lambda::Function');
+  // the key function and CDK's provider have no queue that starts looks
+  const lambda = lambdas.find(({ Properties }) => 'AUTOSCALER_QUEUE_URL' in variablesOf(Properties));
   const { Timeout, Environment } = functionSchema.parse(lambda?.Properties);
   const literal = Object.entries(Environment.Variables).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',

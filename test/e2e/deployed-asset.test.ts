@@ -17,7 +17,7 @@ import { ownFolder } from '../support/own-folder.ts';
 
 const configured: readonly LabPool[] = [
   { name: 'cpu', organization: 'default', tags: {}, idleTimeout: '60s' },
-  { name: 'data', organization: 'data', tags: { team: 'data' }, idleTimeout: '60s' },
+  { name: 'data', organization: 'data', tags: { team: 'data' }, credential: 'managed', idleTimeout: '60s' },
 ];
 const outDir = ownFolder();
 
