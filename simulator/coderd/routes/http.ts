@@ -20,7 +20,7 @@ import {
   tokenByName,
   tokenConfig,
 } from './account-routes.ts';
-import { createKey, deleteKey, listKeys, provisionerKey } from './key-routes.ts';
+import { createKey, deleteKey, keyDaemons, listKeys, provisionerKey } from './key-routes.ts';
 import { daemonList, jobList, oneJob, organizations } from './organization-routes.ts';
 import {
   type Answer,
@@ -158,6 +158,7 @@ const ROUTES: readonly Route[] = [
   about('PUT', 'members/:id/roles', setRoles),
   about('GET', 'provisionerkeys', listKeys),
   about('POST', 'provisionerkeys', createKey),
+  about('GET', 'provisionerkeys/daemons', keyDaemons),
   about('DELETE', 'provisionerkeys/:id', deleteKey),
   get('users/:id', me),
   get('users/:id/keys/:id', apiKey),

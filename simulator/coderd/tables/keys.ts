@@ -34,10 +34,13 @@ export class ProvisionerKeys {
 
   /** Returns the secret, which is never shown again. Refuses as docs/internals/coder.md §3 says. */
   add(given: Omit<ProvisionerKey, 'id'>): string {
+    checkName(given.name);
     const key = { ...given, name: given.name.toLowerCase() };
-    checkName(key.name);
     if (this.find(key.organizationId, key.name) !== undefined)
-      throw new CoderdRefusal(409, `Provisioner key with name '${key.name}' already exists in organization`);
+      throw new CoderdRefusal(
+        409,
+        `Provisioner key with name '${given.name}' already exists in organization`,
+      );
     if (JSON.stringify(key.tags).includes('\\u0000'))
       throw new CoderdRefusal(500, 'storing the tags of a provisioner key: Postgres takes no NUL byte');
     const secret = secretMade(
@@ -105,13 +108,16 @@ export function daemonTags({ key: { tags }, owner }: Admitted): TagSet {
 }
 
 function checkName(name: string): void {
-  if (name === '' || Buffer.byteLength(name) > MAX_NAME_BYTES || isReserved(name))
-    throw new CoderdRefusal(
-      400,
-      `adding the provisioner key "${name}": names have 1 to ${MAX_NAME_BYTES} bytes and are none of ${RESERVED_NAMES.join(', ')}`,
-    );
+  const wrong = mistakeOf(name);
+  if (wrong !== undefined) throw new CoderdRefusal(400, wrong, 'name');
 }
 
-function isReserved(name: string): boolean {
+function mistakeOf(name: string): string | undefined {
+  if (name === '') return 'Name is required';
+  if (Buffer.byteLength(name) > MAX_NAME_BYTES) return `Name must be at most ${MAX_NAME_BYTES} characters`;
+  return isReserved(name) ? `Name cannot be reserved name '${name}'` : undefined;
+}
+
+export function isReserved(name: string): boolean {
   return RESERVED_NAMES.includes(name.toLowerCase());
 }

@@ -56,12 +56,16 @@ describe('creating a key', () => {
   });
 
   it.each([
-    { name: '', status: 400 },
-    { name: 'x'.repeat(65), status: 400 },
-    { name: 'Built-In', status: 400 },
-    { name: 'x'.repeat(64), status: 201 },
-  ])('answers $status to the name "$name"', ({ name, status }) => {
-    expect(server().create(name).status).toBe(status);
+    { name: '', message: 'Name is required' },
+    { name: 'x'.repeat(65), message: 'Name must be at most 64 characters' },
+    { name: 'Built-In', message: "Name cannot be reserved name 'Built-In'" },
+  ])('answers 400 to the name "$name"', ({ name, message }) => {
+    const body = { message, validations: [{ field: 'name', detail: message }] };
+    expect(server().create(name)).toEqual({ status: 400, body });
+  });
+
+  it('takes a name of 64 characters', () => {
+    expect(server().create('x'.repeat(64)).status).toBe(201);
   });
 
   it('refuses a name that differs only in case, within one organization', () => {
@@ -69,7 +73,7 @@ describe('creating a key', () => {
     expect(create('cpu').status).toBe(201);
     expect(create('CPU')).toEqual({
       status: 409,
-      body: { message: "Provisioner key with name 'cpu' already exists in organization" },
+      body: { message: "Provisioner key with name 'CPU' already exists in organization" },
     });
     expect(ask('POST', 'organizations/data/provisionerkeys', { body: { name: 'cpu' } }).status).toBe(201);
   });
@@ -105,7 +109,45 @@ describe('listing keys', () => {
   });
 });
 
+describe('listing keys with their daemons', () => {
+  it.each([
+    { organization: 'default', reserved: ['built-in', 'user-auth', 'psk'] },
+    { organization: 'data', reserved: ['user-auth'] },
+  ])('adds the reserved keys of $organization', ({ organization, reserved }) => {
+    const { model, ask } = server();
+    const key = model.addKey({ organization, name: 'cpu', tags: {} });
+    model.connect({ key, name: 'daemon-1', version: model.version.text });
+    const { body } = ask('GET', `organizations/${organization}/provisionerkeys/daemons`);
+    expect(body).toMatchObject([
+      { key: { name: 'cpu' }, daemons: [{ name: 'daemon-1' }] },
+      ...reserved.map((name) => ({ key: { name }, daemons: [] })),
+    ]);
+  });
+});
+
 describe('deleting a key', () => {
+  it.each([
+    { name: 'a/b', path: 'a%2Fb', status: 404 },
+    { name: 'a@b', path: 'a%40b', status: 404 },
+    { name: 'a@b', path: 'a@b', status: 204 },
+    { name: 'a b', path: 'a%20b', status: 204 },
+    { name: 'a(b', path: 'a%28b', status: 204 },
+    { name: 'a(b', path: 'a(b', status: 204 },
+  ])('answers $status to $path for the name "$name", as Go encodes paths', ({ name, path, status }) => {
+    const { ask, create } = server();
+    create(name);
+    expect(ask('DELETE', `organizations/default/provisionerkeys/${path}`).status).toBe(status);
+  });
+
+  it.each(['psk', 'user-auth', 'built-in'])('refuses to delete %s in the default organization', (name) => {
+    const { ask } = server();
+    expect(ask('DELETE', `organizations/default/provisionerkeys/${name}`)).toEqual({
+      status: 400,
+      body: { message: `Cannot delete reserved '${name}' provisioner key` },
+    });
+    expect(ask('DELETE', `organizations/data/provisionerkeys/${name}`).status).toBe(404);
+  });
+
   it('finds it in any case, and deletes the rows of its daemons', () => {
     const { model, ask, create } = server();
     const key = keyOf(create('cpu'));
