@@ -23,6 +23,7 @@ const VERIFIED = /^\*\*verified\*\*(?: 2\.\d+\.\d+[^:]*)?: (?<proofs>.+)$/;
 const STEP = /step `(?<step>[^`]+)`/g;
 const BY_HAND = /by hand(?:, \d{1,2} [A-Z][a-z]+ \d{4})?$/;
 const READ = /^\*\*source\*\*(?: (?:2\.\d+\.\d+|main)[^:]*)?: `[^`]+`(?:, `[^`]+`)*$/;
+const SEEN = /^\*\*seen\*\*: 2\.\d+\.\d+ with Premium$/;
 const ASSUMED = /^\*\*assumed\*\*: .+$/;
 
 describe('a fact about Coder', () => {
@@ -32,8 +33,8 @@ describe('a fact about Coder', () => {
     expect(rows.length).toBe(new Set(rows.map(({ fact }) => fact)).size);
   });
 
-  it('is verified, read in source or assumed, and names its evidence', () => {
-    const marked = [VERIFIED, READ, ASSUMED];
+  it('is verified, seen, read in source or assumed, and names its evidence', () => {
+    const marked = [VERIFIED, SEEN, READ, ASSUMED];
     expect(rows.filter(({ standing }) => !marked.some((mark) => mark.test(standing)))).toEqual([]);
   });
 

@@ -3,7 +3,7 @@
 export type FactRow = { readonly fact: string; readonly standing: string };
 
 const STANDING =
-  /^- (?<fact>.+?) (?<standing>\*\*(?:verified|source|documentation|issue|schema|assumed)\*\*.*)$/;
+  /^- (?<fact>.+?) (?<standing>\*\*(?:verified|seen|source|documentation|issue|schema|assumed)\*\*.*)$/;
 
 /** Every item from section 1 on. The standing is empty if an item has none. */
 export function factRowsOf(page: string): readonly FactRow[] {
