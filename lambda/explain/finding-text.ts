@@ -86,8 +86,10 @@ const WORDS: {
     `coderd ${version} is too old: the autoscaler needs the provisioner jobs API of ${oldest} or newer. It changes nothing until you upgrade coderd`,
   'image-newer-than-server': ({ pool, image, version }) =>
     `pool "${pool}": its image ${image} is newer than coderd ${version}, so coderd refuses its daemons. Use the image of coderd's version`,
-  'daemons-share-task': ({ pool, tasks, daemons }) =>
-    `pool "${pool}": ${some(tasks, 'task')} may have more than one daemon (${few(daemons)}). coderd's rows do not tell which one runs in the task. Scale-in of the pool is on hold. Stop the daemon that runs outside the task. If nobody knows it, replace the pool's key`,
+  'daemons-share-task': ({ pool, tasks, daemons, rows }) => {
+    const shown = rows.map(({ id, key }) => (key === null ? id : `${id} with key "${key}"`));
+    return `pool "${pool}": ${some(tasks, 'task')} may have more than one daemon (${few(daemons)}; coderd's rows ${few(shown)}). The rows do not tell which one runs in the task. Scale-in of the pool is on hold. Stop the daemon that runs outside the task: 90 s later its row no longer counts. If nobody knows it, replace the pool's key. \`coder provisioner keys delete\` deletes the rows of a key at once`;
+  },
   'clocks-differ': ({ where, organization, seconds }) => {
     const prefix = organization === undefined ? '' : `organization "${organization}": `;
     const event = {

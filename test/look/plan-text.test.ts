@@ -14,7 +14,7 @@ import { sentenceOf } from '../../lambda/explain/finding-text.ts';
 import { promiseLines, promiseSentence } from '../../lambda/explain/promise-text.ts';
 import { reasonSentence } from '../../lambda/explain/reason-text.ts';
 import { planText, servedText } from '../../lambda/explain/text.ts';
-import { jobId, poolName } from '../support/parts.ts';
+import { daemonId, jobId, poolName } from '../support/parts.ts';
 import { draw, type Picture } from '../support/picture.ts';
 import { type Change, organizationIn, poolIs } from '../support/planned.ts';
 
@@ -377,10 +377,14 @@ describe('the sentence about free daemons', () => {
 
 it('says which daemons claim a task, what follows and what to do', () => {
   const pool = poolName('cpu');
+  const rows = [
+    { id: daemonId('f1'), key: 'gpu' },
+    { id: daemonId('f2'), key: null },
+  ];
   expect(
-    sentenceOf({ code: 'daemons-share-task', pool, tasks: 1, daemons: ['cpu-0a', 'ip-10-0-1-2'] }),
+    sentenceOf({ code: 'daemons-share-task', pool, tasks: 1, daemons: ['cpu-0a', 'ip-10-0-1-2'], rows }),
   ).toMatchInlineSnapshot(
-    `"pool "cpu": 1 task may have more than one daemon (cpu-0a, ip-10-0-1-2). coderd's rows do not tell which one runs in the task. Scale-in of the pool is on hold. Stop the daemon that runs outside the task. If nobody knows it, replace the pool's key"`,
+    `"pool "cpu": 1 task may have more than one daemon (cpu-0a, ip-10-0-1-2; coderd's rows f1 with key "gpu", f2). The rows do not tell which one runs in the task. Scale-in of the pool is on hold. Stop the daemon that runs outside the task: 90 s later its row no longer counts. If nobody knows it, replace the pool's key. \`coder provisioner keys delete\` deletes the rows of a key at once"`,
   );
   expect(
     sentenceOf({ code: 'possible-intruder', pool, daemons: [{ name: 'x-0a', key: 'gpu' }] }),

@@ -1,5 +1,5 @@
 /** The plan: what one look decided, and why, as plain data. */
-import type { JobId, PoolName, ServiceArn, TaskArn } from './brands.ts';
+import type { DaemonId, JobId, PoolName, ServiceArn, TaskArn } from './brands.ts';
 import type { Capacity, ScaleIn } from './config.ts';
 import type { SecretKind } from './secrets.ts';
 import type { ReadingStatus } from './snapshot.ts';
@@ -484,8 +484,12 @@ type FindingFields = {
 
   'override-malformed': InPool & MalformedOverride;
   'image-newer-than-server': InPool & { image: string; version: string };
-  /** How many tasks more than one daemon may belong to, and the names of these daemons. */
-  'daemons-share-task': InPool & { tasks: number; daemons: readonly string[] };
+  /** How many tasks more than one daemon may belong to, the names of these daemons, and coderd's rows. */
+  'daemons-share-task': InPool & {
+    tasks: number;
+    daemons: readonly string[];
+    rows: readonly Readonly<{ id: DaemonId; key: string | null }>[];
+  };
   'starts-failing': InPool & { tasks: number; reason: string };
   'placement-failing': InPool & { tasks: number; since: IsoTime; reason: string };
   /** Builds that died with tasks that ECS still lists, for about an hour: the latest death first. */

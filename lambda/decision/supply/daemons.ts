@@ -19,6 +19,8 @@ export type Expected = {
   readonly tags?: TagSet;
   /** Whether it surely has a guard. Then its daemon's name is `<pool>-<task id>`. */
   readonly hasGuard: boolean;
+  /** Whether it has a lease, so that its daemon is no other than the guard's. @default false */
+  readonly isLeased?: boolean;
 };
 
 /** Rows with the id or address of a task in their names. Any key holder can choose a name. */
@@ -45,11 +47,15 @@ export type DaemonIndex = {
 export function indexDaemons(view: OrganizationReadings, now: EpochMs): DaemonIndex {
   const workers = busyWorkers(view);
   const previous = new Map(view.previousJobs.items.map((job) => [job.id, job]));
+  const isWhole = view.jobs.status === 'ok' && view.daemons.status === 'ok';
   const activity = (daemon: Daemon): Activity => {
     if (workers.has(daemon.id) || daemon.current_job != null) return 'busy';
     if (!isAlive(daemon, now)) return 'offline';
     return HOLDS_NO_JOB.has(daemon.status ?? '') ? 'idle' : 'busy';
   };
+  // the guard of a task with a lease keeps its daemon connected, so beside a live row a dead one without
+  // a job is of somebody who has left
+  const isConnected = (daemon: Daemon): boolean => activity(daemon) !== 'offline';
   const rows = view.daemons.items;
   const byEnding = Map.groupBy(rows, (daemon) => partsOf(daemon).ending);
   const byHost = Map.groupBy(
@@ -60,12 +66,12 @@ export function indexDaemons(view: OrganizationReadings, now: EpochMs): DaemonIn
   return {
     namedAfter: (pool) => byPool.get(pool) ?? [],
     activity,
-    ofTask: (task, expected) =>
-      judgeClaims(
-        { byId: byEnding.get(taskId(task)) ?? [], byAddress: daemonsByAddress(task, byHost) },
-        expected,
-        activity,
-      ),
+    ofTask: (task, expected) => {
+      const claiming = { byId: byEnding.get(taskId(task)) ?? [], byAddress: daemonsByAddress(task, byHost) };
+      const { daemon, rivals, strangers } = judgeClaims(claiming, expected, activity);
+      const isLive = isWhole && expected.isLeased === true && daemon !== undefined && isAlive(daemon, now);
+      return { daemon, rivals: isLive ? rivals.filter(isConnected) : rivals, strangers };
+    },
     idleSince: (daemon, task) =>
       idleSince(daemon, task, { previous, isWhole: view.previousJobs.status === 'ok' }),
   };

@@ -240,7 +240,8 @@ function judgeDaemons({ pool, tasks }: PoolView): readonly DoubtFinding[] {
   if (shared.length === 0) return [];
   const rows = shared.flatMap(({ daemon, rivals }) => [...(daemon === undefined ? [] : [daemon]), ...rivals]);
   const daemons = [...new Set(rows.map(({ name }) => name))].sort();
-  return [{ code: 'daemons-share-task', pool: pool.name, tasks: shared.length, daemons }];
+  const named = rows.map(({ id, key_name }) => ({ id, key: key_name ?? null })).toSorted(by('id'));
+  return [{ code: 'daemons-share-task', pool: pool.name, tasks: shared.length, daemons, rows: named }];
 }
 
 /** ECS counts more tasks than it lists: the list is older than the count, or incomplete. */

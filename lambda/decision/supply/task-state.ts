@@ -81,8 +81,9 @@ export function deriveTaskView(input: TaskInput): TaskView {
 /** Judges the rows that claim a task. Only guards and drain requests set a long protection. */
 export function claimsOn(input: Pick<TaskInput, 'task' | 'pool' | 'index' | 'protection' | 'now'>): Claims {
   const { task, pool, index } = input;
-  const hasGuard = (leaseOf(input) ?? 0) > GUARDLESS_MS;
-  const expected = { pool: poolOfPart(pool.name), tags: normalizeTags(pool.tags), hasGuard };
+  const leaseMs = leaseOf(input) ?? 0;
+  const guarded = { hasGuard: leaseMs > GUARDLESS_MS, isLeased: leaseMs >= LEASE_MS };
+  const expected = { pool: poolOfPart(pool.name), tags: normalizeTags(pool.tags), ...guarded };
   return index?.ofTask(task, expected) ?? { daemon: undefined, rivals: [], strangers: [] };
 }
 

@@ -97,12 +97,13 @@ describe('idleSince', () => {
 });
 
 describe('the daemon of a task', () => {
-  const claims = (daemons: readonly Daemon[], task: Partial<Task> = {}, hasGuard = false) =>
-    indexDaemons(anOrganization({ daemons: reading(daemons) }), NOW).ofTask(aTask(task), {
-      pool: 'cpu',
-      tags: normalizeTags({}),
-      hasGuard,
-    });
+  type Given = { readonly hasGuard?: boolean; readonly isLeased?: boolean; readonly isCut?: boolean };
+  const claims = (daemons: readonly Daemon[], task: Partial<Task> = {}, given: Given = {}) => {
+    const { isCut = false, hasGuard = false, isLeased = false } = given;
+    const view = anOrganization({ daemons: reading(daemons, isCut ? 'truncated' : 'ok') });
+    const expected = { pool: 'cpu', tags: normalizeTags({}), hasGuard, isLeased };
+    return indexDaemons(view, NOW).ofTask(aTask(task), expected);
+  };
   const ofTask = (...given: Parameters<typeof claims>) => claims(...given).daemon?.id;
   const address = (privateIpv4Address: string) => ({
     startedAt: ago(HOUR),
@@ -155,6 +156,8 @@ describe('the daemon of a task', () => {
   type ClaimRow = {
     readonly rows: string;
     readonly hasGuard?: boolean;
+    readonly isLeased?: boolean;
+    readonly isCut?: boolean;
     readonly daemon: string;
     readonly rivals?: string;
     readonly strangers?: string;
@@ -177,18 +180,35 @@ describe('the daemon of a task', () => {
     own real busy wrong-key            | true     | real   |        |           | no other row can be the daemon
     host real                          | true     | real   |        |           | a person may have protected a task without a guard
     own real, other fake offline       |          | real   |        |           | nobody is there any more
-  `)('tells $daemon apart in $rows, because $because', ({ rows, hasGuard, ...expected }) => {
+    own real, own fake offline         | true     | real   | fake   |           | a guard that drains may have lost its daemon
+  `)('tells $daemon apart in $rows, because $because', tellsApart);
+
+  it.each(table<ClaimRow>`
+    rows                                         | isCut | daemon | rivals | because
+    own real, own fake offline                   |       | real   |        | its daemon is connected, so the other one has left
+    own real wrong-key, own fake offline wrong-key |     | real   |        | the takeover of a row changes its tags for good
+    own real, own fake offline                   | true  | real   | fake   | the list may lack its job
+    own fake, own real                           |       | fake   | real   | either may be the daemon
+    own real busy, own fake offline              |       | real   |        | a row with a job is the daemon
+    own fake busy, own real                      |       | fake   | real   | a row with a job is the daemon, and the other one lives
+    own real offline, own fake offline           |       | fake   | real   | either may lack its connection for a moment
+  `)('tells $daemon apart in $rows of a task with a lease, because $because', (row) =>
+    tellsApart({ ...row, hasGuard: true, isLeased: true }),
+  );
+
+  function tellsApart({ rows, hasGuard = false, isLeased = false, isCut = false, ...expected }: ClaimRow) {
     const ids = (daemons: readonly Daemon[]) => daemons.map(({ id }) => id).join(' ');
     const given = rows.split(', ').map(rowOf);
     for (const daemons of [given, given.toReversed()]) {
-      const { daemon, rivals, strangers } = claims(daemons, address('10.0.1.17'), hasGuard);
+      const found = claims(daemons, address('10.0.1.17'), { hasGuard, isLeased, isCut });
+      const { daemon, rivals, strangers } = found;
       expect({ daemon: daemon?.id, rivals: ids(rivals), strangers: ids(strangers) }).toEqual({
         daemon: expected.daemon,
         rivals: expected.rivals ?? '',
         strangers: expected.strangers ?? '',
       });
     }
-  });
+  }
 });
 
 it('namedAfter finds the daemons with the name of a pool', () => {

@@ -120,11 +120,13 @@ const bare: Change = ({ ecs }) => {
   edit(ecs.protections.items, 0, { protectionEnabled: false, expirationDate: undefined });
 };
 
+const ROWS = '{"id":"daemon-cpu-0","key":null}+{"id":"twin","key":null}';
+
 const names = table<Row>`
   world | change                             | expected                                          | because
         | ${all(twin(`fleet-${taskIdOf(9)}`, 'a'), twin(`fleet-${taskIdOf(9)}`, 'b'))} | nothing                                           | names must be unique only for daemons of tasks
-        | ${twin()}                          | daemons-share-task pool cpu tasks 1 daemons cpu#0 | one of them may be busy
-        | ${all(bare, twin('ip-10-0-1-17'))} | daemons-share-task pool cpu tasks 1 daemons cpu#0+ip-10-0-1-17 | a task without a lease may have either
+        | ${twin()}                          | daemons-share-task pool cpu tasks 1 daemons cpu#0 rows ${ROWS} | one of them may be busy
+        | ${all(bare, twin('ip-10-0-1-17'))} | daemons-share-task pool cpu tasks 1 daemons cpu#0+ip-10-0-1-17 rows ${ROWS} | a task without a lease may have either
 `;
 
 const createdIn = (seconds: number): Change =>

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { planText } from '../../../lambda/explain/text.ts';
 import { promisedLook } from '../../../lambda/look/look.ts';
 import { DEFAULT_RELEASE } from '../../../simulator/coderd/rules/versions.ts';
-import { startLongLab } from '../../support/lab.ts';
+import { cleanLook, startLongLab } from '../../support/lab.ts';
 
 const GPU = { organization: 'default', tags: { pool: 'gpu' } };
 
@@ -96,4 +96,29 @@ it.each([
   expect(looks.flatMap(({ plan }) => plan.findings).map(({ code }) => code)).not.toContain(
     'daemon-tags-differ',
   );
+});
+
+it('is held for two minutes at most by daemons that took the name of its daemon and left', async () => {
+  const own = await startLongLab({ pools: [{ ...GPU, name: 'gpu', desiredCount: 1, min: 1 }] });
+  const { coderd, ecs } = own.world;
+  await own.run(120);
+  const [row] = coderd.daemons();
+  const name = `gpu-${ecs.tasks()[0]?.identity.id}`;
+  const member = coderd.addToken({ canRead: [], user: coderd.addUser({ id: 'mallory' }) });
+  const key = coderd.addKey({ organization: 'default', tags: { pool: 'theirs' }, name: 'theirs' });
+  const ofUser = { token: member, tags: { scope: 'user' }, organization: 'default' };
+  for (const credential of [ofUser, { key }]) {
+    const fake = coderd.connect({ ...credential, name, version: DEFAULT_RELEASE });
+    await own.run(30);
+    fake.close();
+  }
+  const taken = coderd.daemons().find(({ id }) => id === row?.id);
+  expect(taken).toMatchObject({ createdAt: row?.createdAt, keyName: 'theirs', tags: { pool: 'theirs' } });
+  const looks = await own.run(600, own.ports(), 10);
+  const held = looks.filter(({ plan }) => plan.findings.some(({ code }) => code === 'daemons-share-task'));
+  expect(held.length).toBeLessThanOrEqual(12);
+  // its row has the tags of the other key for good, so the task is replaced
+  await own.run(900);
+  const { plan } = await cleanLook(own.ports(), own.config);
+  expect({ ...plan.findings }).toEqual({});
 });
