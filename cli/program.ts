@@ -26,7 +26,6 @@ const COMMANDS: readonly { readonly names: readonly string[]; readonly load: () 
     load: async () => (await import('./overrides.ts')).addOverrideCommands,
   },
   { names: ['keys'], load: async () => (await import('./keys/command.ts')).addKeysCommand },
-  { names: ['image'], load: async () => (await import('./image/command.ts')).addImageCommand },
   { names: ['sizes'], load: async () => (await import('./sizes/command.ts')).addSizesCommand },
   { names: ['trace'], load: async () => (await import('./trace/command.ts')).addTraceCommand },
   { names: ['backtest'], load: async () => (await import('./backtest/command.ts')).addBacktestCommand },
@@ -35,6 +34,11 @@ const COMMANDS: readonly { readonly names: readonly string[]; readonly load: () 
   { names: ['synth'], load: async () => (await import('./synth.ts')).addSynthCommand },
   { names: ['schema'], load: async () => (await import('./validate.ts')).addSchemaCommand },
 ];
+
+/** Commands of earlier releases, and what to use in their place. */
+const ENDED: Readonly<Record<string, string>> = {
+  image: 'docs/upgrade.md, "An image with the providers of your templates", has a Dockerfile',
+};
 
 /** By name: importing the classes would load the modules that throw them. */
 const INPUT_ERRORS: ReadonlySet<string> = new Set([
@@ -49,6 +53,11 @@ const INPUT_ERRORS: ReadonlySet<string> = new Set([
 export async function runCli(args: readonly string[], given: CliEnvironment): Promise<number> {
   const cliEnvironment = withPlainOutput(given);
   let exitCode = 0;
+  const instead = ENDED[args[0] ?? ''];
+  if (instead !== undefined) {
+    cliEnvironment.err(`error: "autoscaler ${args[0]}" has ended; ${instead}\n`);
+    return 2;
+  }
   try {
     const program = await build(args, cliEnvironment, (code) => {
       exitCode = code;

@@ -89,7 +89,6 @@ export const CLI: PackageDefinition = {
     'examples/plan',
     'backtest/report/style.css',
     'backtest/scenarios/*.yaml',
-    'cli/image/fetch.sh',
     'cli/node-floor.mjs',
     'verify/conformance/recorded',
     // messages refer to these pages

@@ -1,10 +1,8 @@
 /** Builds at random times: workspaces, which coderd stops again, prebuilds, imports, unschedulable jobs. */
 import { displayTags, type Tags } from '../../lambda/decision/model/tags.ts';
 import { some, tagText } from '../../lambda/explain/format.ts';
-import type { InitWork } from '../../simulator/base/daemon-connection.ts';
 import type { Random } from '../../simulator/base/random.ts';
 import type { SubmittedJob } from '../../simulator/coderd/model.ts';
-import { tarArchive } from '../../simulator/coderd/rules/tar.ts';
 import type { WorkspaceRecord } from '../../simulator/coderd/tables/workspace-records.ts';
 import type { EcsTask } from '../../simulator/ecs/task.ts';
 import type { World } from '../../simulator/world.ts';
@@ -28,15 +26,9 @@ type People = Arrivals & {
   readonly workspaces: number;
   /** How long a workspace runs until coderd stops it. */
   readonly runsMinutes: number;
-  readonly init: InitWork;
 };
 
 type Others = Arrivals & { readonly what: string } & Omit<SubmittedJob, 'durationMs'>;
-
-/** Each template has the provider of coder too. */
-function initOf(providers: InitWork['providers']): InitWork {
-  return { warmMs: 2_500, providers: { 'coder 2.12': 1_500, ...providers }, spread: 0.25 };
-}
 
 const PEOPLE: readonly People[] = [
   {
@@ -48,7 +40,6 @@ const PEOPLE: readonly People[] = [
     everyS: 75,
     atOnce: 2,
     seconds: [20, 60],
-    init: initOf({ 'docker 3.6': 6_000 }),
   },
   {
     template: 'notebook',
@@ -59,7 +50,6 @@ const PEOPLE: readonly People[] = [
     everyS: 240,
     atOnce: 3,
     seconds: [40, 90],
-    init: initOf({ 'kubernetes 2.38': 9_000 }),
   },
   {
     template: 'spark',
@@ -70,7 +60,6 @@ const PEOPLE: readonly People[] = [
     everyS: 300,
     atOnce: 4,
     seconds: [20, 60],
-    init: initOf({ 'aws 6.20': 18_000 }),
   },
 ];
 
@@ -154,8 +143,6 @@ function planPeople(source: Source, people: People): void {
     organization: people.organization,
     tags: people.tags,
     buildMs: { stop: 15_000 },
-    init: people.init,
-    archive: tarArchive({ 'main.tf': '# a template\n', '.terraform.lock.hcl': lockFile(people.template) }),
   });
   const own = Array.from({ length: people.workspaces }, (_, index) =>
     coderd.workspaces.add({
@@ -165,15 +152,6 @@ function planPeople(source: Source, people: People): void {
     }),
   );
   arrive(source, people, () => startSome(source, people, own));
-}
-
-/** What `autoscaler image` reads. The providers do not exist. */
-function lockFile(template: string): string {
-  const checksum = 'zh:'.padEnd(67, '0');
-  return ['coder', template]
-    .map((type) => `registry.example.com/example/${type}`)
-    .map((address) => `provider "${address}" {\n  version = "2.1.0"\n  hashes = ["${checksum}"]\n}\n`)
-    .join('');
 }
 
 function startSome(source: Source, people: People, own: readonly WorkspaceRecord[]): void {

@@ -1,39 +1,17 @@
 /** The interface between a provisioner daemon and coderd, the two halves of the world. */
-import type { DaemonId, EpochMs, JobId } from '../../lambda/decision/model/brands.ts';
+import type { DaemonId, JobId } from '../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../lambda/decision/model/tags.ts';
-
-/** What `terraform init` of a template takes, in milliseconds. */
-export type InitWork = {
-  /** With all providers in the task's cache. */
-  readonly warmMs: number;
-  /** By provider with its version: how long its download takes. */
-  readonly providers: Readonly<Record<string, number>>;
-  /** The standard deviation of the logarithm of the time, such as 0.3. @default 0: always the same */
-  readonly spread?: number;
-};
 
 export type AcquiredJob = {
   readonly id: JobId;
-  /** With all providers in the task's cache. */
   readonly durationMs: number;
   readonly willFail: boolean;
-  /** @default nothing to download */
-  readonly init?: InitWork | undefined;
-};
-
-/** One stage of a job, as the daemon reports it with a job that has succeeded. */
-export type StageSpan = {
-  readonly stage: 'init' | 'plan' | 'graph' | 'apply';
-  readonly startedAt: EpochMs;
-  readonly endedAt: EpochMs;
 };
 
 export type JobResult = 'succeeded' | 'failed' | 'canceled';
 
 /** What a daemon reports with the end of a job. */
 export type JobReport = {
-  /** Of a job that has succeeded. @default none */
-  readonly stages?: readonly StageSpan[];
   /** Of a job that has failed. @default an error of coderd's simulator */
   readonly error?: string | undefined;
 };

@@ -447,10 +447,6 @@ export class CoderdModel implements DaemonServer {
     );
   }
 
-  jobOfBuild(buildId: string): JobRecord | undefined {
-    return this.#jobs.ofBuild(buildId);
-  }
-
   templates(): readonly TemplateRecord[] {
     return this.#templates.all();
   }

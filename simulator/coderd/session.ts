@@ -97,7 +97,6 @@ class Session implements DaemonConnection, Asker {
       id: job.id,
       durationMs: isCancelled ? UPDATE_MS : job.durationMs,
       willFail: job.willFail && !isCancelled,
-      init: isCancelled ? undefined : job.template.init,
     });
   }
 
@@ -113,7 +112,7 @@ class Session implements DaemonConnection, Asker {
       this.#parts.jobs.complete(job, {
         at: this.#parts.timeline.now(),
         by: 'reported',
-        ...(error === undefined ? { stages: report.stages ?? [] } : { error }),
+        ...(error !== undefined && { error }),
       });
     }
     if (this.#state === 'closing') this.#close('closed by coderd');

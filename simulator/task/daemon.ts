@@ -3,16 +3,13 @@
  * job, finishes its current one, and exits with 0. At SIGKILL the job stays unfinished.
  */
 
-import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import {
   type AcquiredJob,
   ConnectionRefused,
   type Credential,
   type DaemonConnection,
   type DaemonServer,
-  type InitWork,
   type JobResult,
-  type StageSpan,
 } from '../base/daemon-connection.ts';
 import type { Random } from '../base/random.ts';
 import type { Planned, Timeline } from '../base/timeline.ts';
@@ -38,16 +35,11 @@ export type DaemonProcess = Pick<Daemon, 'isBusy' | 'terminate' | 'kill'>;
 /** The time between two attempts to connect to coderd; the real backoff ends at 10 s. */
 const REDIAL_MS = 10_000;
 const EXIT_MS: Range = [50, 300];
-/** The init of a template without settings of its own: nothing to download. */
-const USUAL_INIT: InitWork = { warmMs: 2_000, providers: {} };
 
 export class Daemon {
   readonly #options: DaemonOptions;
   #connection: DaemonConnection | undefined;
-  #job:
-    | { readonly acquired: AcquiredJob; readonly done: Planned; readonly stages: readonly StageSpan[] }
-    | undefined;
-  readonly #cache: ProviderCache;
+  #job: { readonly acquired: AcquiredJob; readonly done: Planned } | undefined;
   #dialling: Planned | undefined;
   #terminating = false;
   #hangs = false;
@@ -55,7 +47,6 @@ export class Daemon {
 
   constructor(options: DaemonOptions) {
     this.#options = options;
-    this.#cache = new ProviderCache(options.random);
     this.#dialling = options.timeline.after(options.random.whole(...options.connect), () => this.#dial());
   }
 
@@ -136,26 +127,17 @@ export class Daemon {
   #acquire(connection: DaemonConnection): void {
     connection.acquire((acquired) => {
       const result = acquired.willFail ? 'failed' : 'succeeded';
-      const { durationMs, stages } = this.#workOf(acquired);
-      const done = this.#options.timeline.after(durationMs, () => this.#finish(connection, result));
-      this.#job = { acquired, done, stages };
+      const done = this.#options.timeline.after(acquired.durationMs, () => this.#finish(connection, result));
+      this.#job = { acquired, done };
     });
-  }
-
-  /** A job takes longer by the downloads of its init. */
-  #workOf({ durationMs, init = USUAL_INIT }: AcquiredJob) {
-    const restMs = Math.max(0, durationMs - init.warmMs);
-    const initMs = init === USUAL_INIT ? durationMs - restMs : this.#cache.init(init);
-    const stages = stagesOf(this.#options.timeline.now(), { initMs, restMs });
-    return { durationMs: initMs + restMs, stages };
   }
 
   #finish(connection: DaemonConnection, result: JobResult): void {
     if (this.#job === undefined) return;
-    const { acquired, done, stages } = this.#job;
+    const { acquired, done } = this.#job;
     done.cancel();
     this.#job = undefined;
-    connection.complete(acquired.id, result, { stages });
+    connection.complete(acquired.id, result);
     if (this.#terminating) this.#exit(0);
     else this.#acquire(connection);
   }
@@ -169,45 +151,4 @@ export class Daemon {
       onExit(code);
     });
   }
-}
-
-class ProviderCache {
-  readonly #providers = new Set<string>();
-  readonly #random: Random;
-
-  constructor(random: Random) {
-    this.#random = random;
-  }
-
-  /** Runs an init, in milliseconds: downloads the providers that are missing. */
-  init({ warmMs, providers, spread = 0 }: InitWork): number {
-    let ms = warmMs;
-    for (const [name, downloadMs] of Object.entries(providers)) {
-      if (!this.#providers.has(name)) ms += downloadMs;
-      this.#providers.add(name);
-    }
-    return Math.round(ms * this.#factor(spread));
-  }
-
-  /** Log-normal with a mean of 1, by Box and Muller. */
-  #factor(spread: number): number {
-    if (spread === 0) return 1;
-    const radius = Math.sqrt(-2 * Math.log(1 - this.#random.next()));
-    const normal = radius * Math.cos(2 * Math.PI * this.#random.next());
-    return Math.exp(spread * normal - spread ** 2 / 2);
-  }
-}
-
-/** The stages of a job that takes `initMs` for its init and `restMs` for all others together. */
-function stagesOf(
-  startedAt: EpochMs,
-  { initMs, restMs }: { readonly initMs: number; readonly restMs: number },
-): readonly StageSpan[] {
-  const ends = [0, initMs, initMs + restMs * 0.3, initMs + restMs * 0.9, initMs + restMs].map(Math.round);
-  const names = ['init', 'plan', 'apply', 'graph'] as const;
-  return names.map((stage, index) => ({
-    stage,
-    startedAt: plusMs(startedAt, ends[index] ?? 0),
-    endedAt: plusMs(startedAt, ends[index + 1] ?? 0),
-  }));
 }

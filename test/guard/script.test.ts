@@ -3,9 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { MISSING } from './running-guard.ts';
 
-const SCRIPTS = ['guard/guard.sh', 'test/guard/coder.sh', 'cli/image/fetch.sh'].concat(
-  'test/cli/image/golden/build.sh',
-);
+const SCRIPTS = ['guard/guard.sh', 'test/guard/coder.sh'];
 
 it.skipIf(MISSING.includes('shellcheck')).each(SCRIPTS)('%s passes shellcheck', (file) => {
   const { status, stdout } = spawnSync('shellcheck', ['--shell=sh', '--severity=style', file], {

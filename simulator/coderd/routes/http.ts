@@ -29,8 +29,8 @@ import {
   QueryParameters,
   type UserRequest,
 } from './request.ts';
-import { templates, templateVersion, uploadedFile, versionPresets } from './template-routes.ts';
-import { buildTimings, workspaceBuilds, workspaces } from './workspace-routes.ts';
+import { templates, templateVersion, versionPresets } from './template-routes.ts';
+import { workspaceBuilds, workspaces } from './workspace-routes.ts';
 
 type CoderdHandlerOptions = {
   /** Requests for each minute, user and endpoint. @default 512 (CODER_API_RATE_LIMIT) */
@@ -169,11 +169,9 @@ const ROUTES: readonly Route[] = [
   { method: 'DELETE', segments: ['users', ID, 'keys', ID], handle: deleteToken },
   get('workspaces', workspaces),
   get('workspaces/:id/builds', workspaceBuilds),
-  get('workspacebuilds/:id/timings', buildTimings),
   get('templates', templates),
   get('templateversions/:id', templateVersion),
   get('templateversions/:id/presets', versionPresets),
-  get('files/:id', uploadedFile),
   { method: 'POST', segments: ['authcheck'], handle: authCheck },
 ];
 
@@ -227,11 +225,6 @@ function sendText(response: ServerResponse, text: string): void {
 
 function send(response: ServerResponse, { status, body }: Answer): void {
   response.statusCode = status;
-  if (body instanceof Uint8Array) {
-    response.setHeader('Content-Type', 'application/x-tar');
-    response.end(body);
-    return;
-  }
   if (body !== undefined) response.setHeader('Content-Type', 'application/json; charset=utf-8');
   response.end(body === undefined ? undefined : `${JSON.stringify(body)}\n`);
 }

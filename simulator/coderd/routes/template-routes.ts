@@ -4,10 +4,8 @@ import { tagKey } from '../../../lambda/decision/model/tags.ts';
 import { WEEKDAYS } from '../../../lambda/decision/model/zones.ts';
 import type { CoderdModel } from '../model.ts';
 import { rfc3339 } from '../queries/rows.ts';
-import { tarArchive } from '../rules/tar.ts';
 import { type JobRecord, pastJob } from '../tables/jobs.ts';
 import type { TemplateRecord, TemplateVersion } from '../tables/templates.ts';
-import { mayRead, mayReadWorkspaces } from '../tables/tokens.ts';
 import {
   type Answer,
   badUuid,
@@ -62,24 +60,6 @@ export function versionPresets({ model, ids: [id = ''] }: UserRequest): Answer {
     Icon: '',
   }));
   return { status: 200, body: body.length === 0 ? null : body };
-}
-
-const WITHOUT_LOCK_FILE = tarArchive({ 'main.tf': '# a template\n' });
-const BAD_ID: Answer = { status: 400, body: { message: 'File id must be a valid UUID.' } };
-
-/**
- * The archive of a version (coderd/files.go, dbauthz GetFileByID), for those who may update the template: here
- * users with the rights of an organization template admin, to read jobs and templates.
- */
-export function uploadedFile({ model, user, ids: [id = ''] }: UserRequest): Answer {
-  if (!isUuid(id)) return BAD_ID;
-  for (const { versions, organizationId } of model.templates()) {
-    const version = versions.find(({ fileId }) => fileId === id.toLowerCase());
-    if (version === undefined) continue;
-    const mayUpdate = mayRead(user, organizationId) && mayReadWorkspaces(user, organizationId);
-    return mayUpdate ? { status: 200, body: version.archive ?? WITHOUT_LOCK_FILE } : NOT_FOUND;
-  }
-  return NOT_FOUND;
 }
 
 /** Monday first, as coderd lists them. */

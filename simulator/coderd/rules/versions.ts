@@ -47,8 +47,6 @@ const SINCE = {
   tellsTransitions: ['2.33.0'],
   /** #26203. Before, only failed starts were cleaned up (isEligibleForFailedCleanup). */
   cleansUpFailedStops: ['2.33.8', '2.34.2', '2.35.0'],
-  /** A row for each whole stage, and the steps of an init (docs/internals/coder.md §13). */
-  tellsStages: ['2.29.0'],
   tellsMemberRoles: ['2.35.0'],
   /** A user without a login must be a service account, which has no email (postUser). */
   needsServiceAccounts: ['2.36.0'],

@@ -1,6 +1,5 @@
 import type { DaemonId, EpochMs, JobId, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type { TagSet } from '../../../lambda/decision/model/tags.ts';
-import type { StageSpan } from '../../base/daemon-connection.ts';
 import type { TemplateRecord, TemplateVersion, Transition } from './templates.ts';
 
 /** The user that prebuilt workspaces belong to (docs/internals/coder.md §10). */
@@ -46,8 +45,6 @@ export type JobRecord = NewJob & {
   readonly workerId: DaemonId | undefined;
   readonly error: string | undefined;
   readonly failedBy: FailedBy | undefined;
-  /** Of a job that has succeeded; in any order: the rows of provisioner_job_timings. */
-  readonly stages: readonly StageSpan[];
   readonly status: JobStatus;
 };
 
@@ -72,7 +69,6 @@ type WorkerJobs = { readonly current: Set<Job>; previous: Job | undefined };
 export class JobTable {
   readonly #all: Job[] = [];
   readonly #byId = new Map<string, Job>();
-  readonly #byBuild = new Map<string, Job>();
   readonly #open = new Set<Job>();
   readonly #byWorker = new Map<DaemonId, WorkerJobs>();
   readonly #onCompleted: (job: Job) => void;
@@ -91,13 +87,8 @@ export class JobTable {
     const job = newJob(given, this.#all.length + 1);
     this.#all.push(job);
     this.#byId.set(job.id, job);
-    if (job.workspace !== undefined) this.#byBuild.set(job.workspace.buildId, job);
     this.#open.add(job);
     return job;
-  }
-
-  ofBuild(buildId: string): Job | undefined {
-    return this.#byBuild.get(buildId);
   }
 
   get(id: string): Job | undefined {
@@ -150,10 +141,8 @@ export class JobTable {
       readonly at: EpochMs;
       readonly error?: string;
       readonly by: FailedBy;
-      readonly stages?: readonly StageSpan[];
     },
   ): void {
-    job.stages = given.stages ?? [];
     job.startedAt ??= given.at; // the pending reaper sets it too
     job.error = given.error;
     job.failedBy = given.error === undefined ? undefined : given.by;
@@ -197,7 +186,6 @@ function newJob(given: NewJob, sequence: number): Job {
     workerId: undefined,
     error: undefined,
     failedBy: undefined,
-    stages: [],
     updatedAt: given.createdAt,
     updatedBy: undefined,
     get status() {

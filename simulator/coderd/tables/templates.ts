@@ -2,7 +2,6 @@ import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/bra
 import { normalizeTags, type TagSet, type Tags, tagKey } from '../../../lambda/decision/model/tags.ts';
 import { HOUR_MS } from '../../../lambda/decision/model/units.ts';
 import { WEEKDAYS } from '../../../lambda/decision/model/zones.ts';
-import type { InitWork } from '../../base/daemon-connection.ts';
 import type { Random } from '../../base/random.ts';
 import { SimulatorError } from '../../base/simulator-error.ts';
 import { CoderdRefusal } from '../rules/refusal.ts';
@@ -32,8 +31,6 @@ export type TemplateSettings = {
   /** The message of a deprecated template; '' = not deprecated. */
   readonly deprecated: string;
   readonly buildMs: Readonly<Record<Transition, number>>;
-  /** What `terraform init` takes. `buildMs` includes `init.warmMs`. @default nothing to download */
-  readonly init?: InitWork | undefined;
 };
 
 export type NewTemplate = Partial<Omit<TemplateSettings, 'buildMs'>> & {
@@ -44,8 +41,6 @@ export type NewTemplate = Partial<Omit<TemplateSettings, 'buildMs'>> & {
   readonly tags?: Tags;
   /** Its first version, from `importVersion`. @default one that is already imported */
   readonly version?: TemplateVersion;
-  /** The tar archive of the first version. @default a template without a lock file */
-  readonly archive?: Uint8Array;
   /** @default 1 min for a start, 20 s for a stop and a delete */
   readonly buildMs?: Partial<TemplateSettings['buildMs']>;
 };
@@ -54,8 +49,6 @@ export type TemplateVersion = {
   readonly id: string;
   readonly name: string;
   readonly fileId: string;
-  /** The uploaded tar archive. @default a template without a lock file */
-  readonly archive?: Uint8Array | undefined;
   /** Of its import job, for the autostart gate and its builds (docs/internals/coder.md §10). */
   readonly tags: TagSet;
   readonly createdAt: EpochMs;
@@ -67,7 +60,6 @@ export type NewVersion = {
   readonly name?: string;
   /** The id of its file. Versions with the same content have the same file. @default a new one */
   readonly fileId?: string;
-  readonly archive?: Uint8Array | undefined;
 };
 
 /** A template. The record is live: it changes with the template. */
@@ -118,7 +110,7 @@ export class TemplateTable {
       readonly now: EpochMs;
     },
   ): TemplateRecord {
-    const { tags, now, archive, version = this.newVersion({ tags, archive }, now), ...settings } = template;
+    const { tags, now, version = this.newVersion({ tags }, now), ...settings } = template;
     const added = this.#newTemplate(this.#random.uuid(), settings, now);
     added.versions.push(version);
     this.#byId.set(added.id, added);
@@ -187,13 +179,12 @@ export class TemplateTable {
     return [...this.#byId.values()];
   }
 
-  newVersion({ tags, name, fileId, archive }: NewVersion, createdAt: EpochMs): TemplateVersion {
+  newVersion({ tags, name, fileId }: NewVersion, createdAt: EpochMs): TemplateVersion {
     const random = this.#random;
     return {
       id: random.uuid(),
       name: name ?? `version-${random.hex(8)}`,
       fileId: fileId ?? random.uuid(),
-      archive,
       tags: normalizeTags(tags),
       createdAt,
     };

@@ -1,7 +1,7 @@
 /** The archive of a template: Terraform that coderd parses, and a script that the daemon follows. */
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
-import { tarArchive } from '../../../simulator/coderd/rules/tar.ts';
 import type { Script } from './stage.ts';
+import { tarArchive } from './tar.ts';
 
 export type TemplateContent = {
   readonly script?: Script | undefined;

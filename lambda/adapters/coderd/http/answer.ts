@@ -9,8 +9,6 @@ export type RawAnswer = {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  /** The file that was asked for; undefined if it is too large. */
-  readonly bytes?: Uint8Array | undefined;
   readonly date: EpochMs | undefined;
 };
 

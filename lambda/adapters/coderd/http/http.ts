@@ -147,13 +147,6 @@ export class CoderdHttp {
     return { value: parse(schema, answer), date: answer.date };
   }
 
-  /** Reads a file of at most `mostBytes`, as it is. Throws as `get` does. */
-  async download(path: string, mostBytes: number, signal?: AbortSignal): Promise<Uint8Array> {
-    const { bytes } = await this.#askUntil200({ method: 'GET', path, mostBytes, signal });
-    if (bytes !== undefined) return bytes;
-    throw new CoderdError('misfit', `coderd's file has more than ${mostBytes} bytes`);
-  }
-
   /**
    * With any status and body, and without a second try after 401. `token`: another token, other headers, or none.
    * Throws CoderdError if there is no answer, and SecretError if the configured token cannot be read.
@@ -215,7 +208,7 @@ export class CoderdHttp {
   }
 
   async #sendOnce(
-    { method, path, query = {}, body, mostBytes }: Question,
+    { method, path, query = {}, body }: Question,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<RawAnswer> {
@@ -235,10 +228,6 @@ export class CoderdHttp {
         },
       });
       statusCode = response.statusCode;
-      if (mostBytes !== undefined && statusCode === 200) {
-        const bytes = await readAtMost(response.body, mostBytes);
-        return { statusCode, headers: response.headers, text: '', bytes, date: undefined };
-      }
       const text = await response.body.text();
       const answer = { statusCode, headers: response.headers, text, date: parseDate(response.headers.date) };
       return withoutSecrets(answer, Object.values(headers));
@@ -318,22 +307,8 @@ export type Question = {
   readonly body?: string;
   /** It changes coderd, so it is never sent again: lambda/keys/, `autoscaler setup`. @default false */
   readonly once?: boolean;
-  /** The answer is a file: `bytes` has it, and no more than this. @default the answer is a text */
-  readonly mostBytes?: number;
   readonly signal?: AbortSignal | undefined;
 };
-
-/** Undefined: there are more. Then the connection is closed. */
-async function readAtMost(body: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array | undefined> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > most) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
 
 function parseDate(header: string | string[] | undefined): EpochMs | undefined {
   const date = Date.parse(String(header));

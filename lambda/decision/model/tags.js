@@ -1,0 +1,59 @@
+/** Tag sets: how coderd normalizes tags, and which daemon can run which job by its tags. */
+import { by } from './collections.ts';
+import { memoized } from './memoize-by-object.ts';
+/** As coderd's MutateTags: any scope but `user` becomes `scope=organization owner=""`. */
+export function normalizeTags(tags) {
+  if (isNormal(tags)) return tags;
+  if (tags.scope === 'user') return { ...tags, scope: 'user', owner: tags.owner ?? '' };
+  return { ...tags, scope: 'organization', owner: '' };
+}
+/** Drops empty tags, as coderd does with those of daemons (docs/internals/coder.md §4). */
+export function withoutEmpty(tags) {
+  return Object.fromEntries(Object.entries(tags).filter(([, value]) => value !== ''));
+}
+/**
+ * Whether a daemon can run a job of the same organization (coderd's `provisioner_tagset_contains`).
+ * An untagged job needs an untagged daemon. Any other job needs a daemon that has all its tags.
+ * Values are compared exactly. Both sides are normalized first.
+ */
+export function canRun(daemonTags, jobTags) {
+  return covers(normalizeTags(daemonTags), normalizeTags(jobTags));
+}
+/** `canRun` for tag sets that are normalized already. */
+export function covers(daemon, job) {
+  if (isUntagged(job)) return isUntagged(daemon);
+  return hasAll(daemon, job);
+}
+/** Whether two tag sets are the same. */
+export function areEqual(a, b) {
+  return a === b || (Object.keys(a).length === Object.keys(b).length && hasAll(a, b));
+}
+/** A string that is equal for equal tag sets, whatever the order of their tags. */
+export const tagKey = memoized((tags) => {
+  const entries = Object.entries(normalizeTags(tags));
+  return JSON.stringify(entries.sort(by(([name]) => name)));
+});
+/** The same object for tags that are written alike: thousands of jobs share a few tag sets. */
+export function sharedTags(tags) {
+  const written = JSON.stringify(tags);
+  const known = shared.get(written) ?? tags;
+  if (shared.size >= MAX_SHARED) shared.clear();
+  shared.set(written, known);
+  return known;
+}
+const shared = new Map();
+const MAX_SHARED = 10000;
+/** The tags without `scope` and `owner`, unless the scope is `user`. */
+export function displayTags(tags) {
+  const { scope, owner, ...rest } = normalizeTags(tags);
+  return scope === 'organization' ? rest : { scope, owner, ...rest };
+}
+function isNormal(tags) {
+  return tags.scope === 'organization' && tags.owner === '';
+}
+function hasAll(set, wanted) {
+  return Object.keys(wanted).every((name) => Object.hasOwn(set, name) && set[name] === wanted[name]);
+}
+function isUntagged(set) {
+  return set.scope === 'organization' && Object.keys(set).length === 2;
+}
