@@ -26,7 +26,6 @@ const COMMANDS: readonly { readonly names: readonly string[]; readonly load: () 
     load: async () => (await import('./overrides.ts')).addOverrideCommands,
   },
   { names: ['keys'], load: async () => (await import('./keys/command.ts')).addKeysCommand },
-  { names: ['sizes'], load: async () => (await import('./sizes/command.ts')).addSizesCommand },
   { names: ['trace'], load: async () => (await import('./trace/command.ts')).addTraceCommand },
   { names: ['backtest'], load: async () => (await import('./backtest/command.ts')).addBacktestCommand },
   { names: ['tune'], load: async () => (await import('./tune/command.ts')).addTuneCommand },
@@ -38,6 +37,7 @@ const COMMANDS: readonly { readonly names: readonly string[]; readonly load: () 
 /** Commands of earlier releases, and what to use in their place. */
 const ENDED: Readonly<Record<string, string>> = {
   image: 'docs/upgrade.md, "An image with the providers of your templates", has a Dockerfile',
+  sizes: 'AWS Compute Optimizer and Container Insights measure tasks: docs/cost.md, "What tasks use"',
 };
 
 /** By name: importing the classes would load the modules that throw them. */

@@ -6,11 +6,11 @@
 # The main process only waits for the daemon, and answers signals with built-ins: a stop is never held up by a slow call, and a fork
 # that fails can't end it under a job. All else is done by the keeper, a subshell: it sends USR1 to the main process ("drain"), and
 # gets HUP from it ("stopping"). If it ends, nobody renews the lease: drain. CHLD tells; bash may crash in such a trap, so a subshell
-# looks. USR2 only wakes the main process. Nothing waits for the sampler, which logs what the container uses.
+# looks. USR2 only wakes the main process.
 # Beware: no `set -e`, no `set -u` (each would end the guard, hence the build); signals go to one process, never to a group.
 #
-# Arguments: the daemon's command. Environment: AUTOSCALER_POOL and what ECS and coder set; AUTOSCALER_USAGE=off for no
-# sampler; AUTOSCALER_TEST_<interval>_MS for tests only.
+# Arguments: the daemon's command. Environment: AUTOSCALER_POOL and what ECS and coder set; AUTOSCALER_TEST_<interval>_MS for
+# tests only.
 
 look_ms=${AUTOSCALER_TEST_LOOK_MS:-30000} # jittered by a third, as are the next two
 renew_ms=${AUTOSCALER_TEST_RENEW_MS:-900000}
@@ -21,7 +21,6 @@ blind_ms=${AUTOSCALER_TEST_BLIND_MS:-21600000}
 left_ms=${AUTOSCALER_TEST_LEFT_MS:-600000}
 died_ms=${AUTOSCALER_TEST_DIED_MS:-60000}
 call_ms=${AUTOSCALER_TEST_CALL_MS:-8000}
-usage_ms=${AUTOSCALER_TEST_USAGE_MS:-30000}
 settle_ms=${AUTOSCALER_TEST_SETTLE_MS:-1000} # a child that is not quite born loses signals
 
 # A signal that comes just before a shell waits is heeded at the next one. bash heeds it at once, but one that comes just as the
@@ -32,7 +31,7 @@ wake=USR2
 # In the main process "starting" comes before working, and from then on `asked` and `stopped` tell draining and stopping; after
 # that it is "gone". The other phases are the keeper's.
 phase=leasing asked='' stopped='' told=0 stops=0
-daemon='' keeper='' sampler='' nap='' offset='' name='' why='' seed=$$
+daemon='' keeper='' nap='' offset='' name='' why='' seed=$$
 
 # $1: state, $2: why, both without any character that JSON minds. A log that nobody reads blocks its writer: the line is lost.
 # It forks: the main process doesn't log while the daemon runs. Without timeout such a log holds the guard up.
@@ -288,90 +287,6 @@ drain() {
   log draining "$1"
 }
 
-# A line a minute while usage changes, else one in ten minutes. What it starts doesn't hold the log open.
-sample_usage() {
-  last=-99 same=0 at='' cpu=0 system=0 periods=0 throttled=0
-  while :; do
-    peak=-1 busiest=0 held=-1
-    take_sample
-    take_sample
-    [ "$peak" -lt 0 ] || log_usage
-  done
-}
-
-take_sample() {
-  trap '[ -z "$nap" ] || kill "$nap" 2>/dev/null; exit' TERM
-  in_seconds "$usage_ms"
-  sleep "$seconds" >/dev/null 2>&1 &
-  nap=$!
-  reap "$nap"
-  nap=''
-  trap - TERM # it would wait for a call that hangs
-  kill -0 $$ 2>/dev/null || exit
-  stats=$(exec 2>/dev/null; read_stats)
-  tell_time
-  # shellcheck disable=SC2086
-  note_sample $stats
-}
-
-# Docker's statistics, a name or a value a line.
-read_stats() {
-  in_seconds "$call_ms"
-  curl -q -s -f --noproxy '*' --max-time "$seconds" "$ECS_CONTAINER_METADATA_URI_V4/stats" |
-    head -c 65536 | tr -d ' \t\r\n' | tr '{},' '\n' | pick_stats
-}
-
-# Prints what note_sample takes; 0: not there.
-pick_stats() {
-  part='' u=0 f=0 c=0 all=0 cpus=0 p=0 t=0
-  while read -r line || [ -n "$line" ]; do
-    n=${line#*:}
-    case $n in '' | *[!0-9]* | 0?* | ???????????????????*) n=0 ;; esac # 0?: it would be octal
-    case $part$line in
-      *'"cpu_stats":') part=c ;;
-      *'"precpu_stats":') part='' ;;
-      *'"memory_stats":') part=m ;;
-      'm"usage":'*) u=$n ;;
-      'm"total_inactive_file":'* | 'm"inactive_file":'*) [ "$n" -le "$f" ] || f=$n ;;
-      'c"total_usage":'*) c=$n ;;
-      'c"system_cpu_usage":'*) all=$n ;;
-      'c"online_cpus":'*) cpus=$n ;;
-      'c"periods":'*) p=$n ;;
-      'c"throttled_periods":'*) t=$n ;;
-    esac
-  done
-  echo "$u $f $c $all $cpus $p $t"
-}
-
-# $1: bytes, $2: file cache in them, $3: CPU ns, $4: those of all $5 CPUs, $6: the scheduler's periods, $7: throttled ones.
-note_sample() {
-  [ "${1:-0}" -gt 0 ] && [ "$3" -gt 0 ] || return
-  memory=$1
-  [ "$2" -ge "$1" ] || memory=$(($1 - $2))
-  memory=$((memory / 1048576))
-  [ "$memory" -le "$peak" ] || peak=$memory
-  elapsed=0
-  [ -z "$at" ] || elapsed=$(((now - at) * 1000000))
-  [ "$system" -eq 0 ] || [ "$5" -eq 0 ] || elapsed=$((($4 - system) / $5))
-  more "$busiest" $(($3 - cpu)) "$elapsed" && busiest=$percent
-  more "$held" $(($7 - throttled)) $(($6 - periods)) && held=$percent
-  at=$now cpu=$3 system=$4 periods=$6 throttled=$7
-}
-
-# $percent: $2 of $3; true if more than $1.
-more() {
-  [ "$3" -gt 0 ] && percent=$(($2 * 100 / $3)) && [ "$percent" -gt "$1" ]
-}
-
-log_usage() {
-  change=$((peak - last))
-  [ "${change#-}" -ge 16 ] || [ "$busiest" -ge 5 ] || [ $((same += 1)) -ge 10 ] || return
-  last=$memory same=0
-  [ "$held" -lt 0 ] && held='' || held=",\"throttledPercent\":$held"
-  printf '{"message":"usage","pool":"%s","task":"%s","memoryMiB":%s,"peakMiB":%s,"cpuPercent":%s%s}\n' \
-    "$AUTOSCALER_POOL" "$id" "$memory" "$peak" "$busiest" "$held" >&2
-}
-
 # To the daemon alone: Terraform, its child, must not be interrupted. And once: a trap can run within another, but not within a word.
 # It costs dash the status of the other's last command: traps ask no status.
 terminate() {
@@ -426,7 +341,6 @@ stay_released() {
 
 end() {
   phase=ended
-  [ -z "$sampler" ] || kill "$sampler" 2>/dev/null
   log ended "$2"
   exit "$1"
 }
@@ -449,7 +363,6 @@ settling=$!
 keep &
 keeper=$!
 [ -z "$BASH_VERSION" ] || { watch_keeper >/dev/null 2>&1 & }
-[ "$AUTOSCALER_USAGE" = off ] || { sample_usage & sampler=$!; }
 tell_time
 born=$now
 "$@" & # sh has it ignore INT and QUIT; coder, a Go program, sets handlers of its own

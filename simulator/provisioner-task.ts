@@ -1,16 +1,9 @@
 import type { EpochMs } from '../lambda/decision/model/brands.ts';
 import { type AcquiredJob, type DaemonServer, listening } from './base/daemon-connection.ts';
 import type { Random } from './base/random.ts';
-import type { Planned, Timeline } from './base/timeline.ts';
+import type { Timeline } from './base/timeline.ts';
 import type { Container, ContainerHost, StartContainer } from './ecs/parts/container.ts';
 import type { Latencies } from './ecs/parts/latencies.ts';
-import {
-  type BuildUsage,
-  ContainerUsage,
-  SAMPLE_MS,
-  type TaskSize,
-  UsageLog,
-} from './task/container-usage.ts';
 import { Daemon } from './task/daemon.ts';
 import { Guard } from './task/guard.ts';
 import { readCredential, type Variables } from './task/start-variables.ts';
@@ -30,14 +23,6 @@ export type ProvisionerTaskOptions = {
   readonly onKilledJob?: ((job: AcquiredJob, taskId: string) => void) | undefined;
   /** Called when a guard's daemon has exited after it was told to, not because the task was stopped. */
   readonly onLeft?: ((taskId: string, left: Left) => void) | undefined;
-  /** What the container uses, for the guard's sampler. @default unknown: the agent tells nothing */
-  readonly usage?: TaskUsage | undefined;
-};
-
-export type TaskUsage = {
-  readonly usage: BuildUsage;
-  readonly size: TaskSize;
-  readonly onLine: (line: string) => void;
 };
 
 type Left = {
@@ -49,8 +34,7 @@ type Left = {
 export function provisionerTask(options: ProvisionerTaskOptions): StartContainer {
   const { timeline, random, pool } = options;
   return (host) => {
-    const sampler = samplerOf(options, host);
-    const process = daemonProcess({ ...options, server: sampler.server }, host);
+    const process = daemonProcess(options, host);
     const guard: Guard = new Guard({
       timeline,
       random,
@@ -63,42 +47,15 @@ export function provisionerTask(options: ProvisionerTaskOptions): StartContainer
           guard.daemon?.kill();
         },
       },
-      startDaemon: (name, onExit) => {
-        sampler.start();
-        return process.start(name, (code) => {
+      startDaemon: (name, onExit) =>
+        process.start(name, (code) => {
           onExit(code);
           if (guard.phase === 'left') options.onLeft?.(host.taskId, { idleSince: process.idleSince() });
-        });
-      },
-      onEnd: () => {
-        sampler.stop();
-        options.onEnd?.(host.taskId);
-      },
+        }),
+      onEnd: () => options.onEnd?.(host.taskId),
     });
     options.onStart?.(host.taskId, guard);
     return guarded(guard);
-  };
-}
-
-/** The guard's sampler, and the server for a daemon whose container it samples. */
-function samplerOf(
-  { timeline, server, pool, usage: known }: ProvisionerTaskOptions,
-  { taskId }: ContainerHost,
-): { readonly server: DaemonServer; readonly start: () => void; readonly stop: () => void } {
-  if (known === undefined) return { server, start: () => {}, stop: () => {} };
-  const usage = new ContainerUsage(timeline, known);
-  const log = new UsageLog({ pool, task: taskId });
-  let sampling: Planned | undefined;
-  const sample = (): void => {
-    const line = log.take(usage.stats(), timeline.now());
-    if (line !== undefined) known.onLine(line);
-  };
-  return {
-    server: usage.through(server),
-    start: () => {
-      sampling = timeline.every(SAMPLE_MS, sample);
-    },
-    stop: () => sampling?.cancel(),
   };
 }
 

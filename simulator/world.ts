@@ -28,15 +28,9 @@ import type { EcsService } from './ecs/service.ts';
 import { type EcsTask, SCALING_REASON } from './ecs/task.ts';
 import { LogsModel } from './logs/model.ts';
 import { ParametersModel } from './parameters/model.ts';
-import {
-  bareTask,
-  type ProvisionerTaskOptions,
-  provisionerTask,
-  type TaskUsage,
-} from './provisioner-task.ts';
+import { bareTask, type ProvisionerTaskOptions, provisionerTask } from './provisioner-task.ts';
 import { QueueModel } from './queue/model.ts';
 import { SecretsModel } from './secrets/model.ts';
-import type { BuildUsage } from './task/container-usage.ts';
 import type { Guard } from './task/guard.ts';
 import type { Variables } from './task/start-variables.ts';
 
@@ -100,8 +94,6 @@ export type WorldOptions = Pick<
   readonly latencies?: Partial<Latencies>;
   /** The image of a pool with a guard. @default `provisionerTask`, with simulated guard and daemon */
   readonly guardedTask?: (options: ProvisionerTaskOptions) => StartContainer;
-  /** What the tasks of a pool use. Their guards then log it to the pool's log group. @default unknown */
-  readonly usage?: (pool: string) => BuildUsage | undefined;
   readonly onAcquired?: (job: AcquiredJob, taskId: string, pool: string) => void;
   readonly onTaskStopped?: (task: EcsTask) => void;
 };
@@ -154,7 +146,7 @@ export class World {
   readonly #coderVersion: string;
   readonly #psk: string;
   readonly #guardedTask: (options: ProvisionerTaskOptions) => StartContainer;
-  readonly #listeners: Pick<WorldOptions, 'onAcquired' | 'onTaskStopped' | 'usage'>;
+  readonly #listeners: Pick<WorldOptions, 'onAcquired' | 'onTaskStopped'>;
   readonly #services = new Map<string, EcsService>();
   readonly #pools = new Map<string, PoolSpec>();
   /** Names of the keys that were replaced, by pool. */
@@ -332,7 +324,6 @@ export class World {
       onEnd: (taskId) => this.#guards.delete(taskId),
       onAcquired: (job, taskId) => this.#listeners.onAcquired?.(job, taskId, name),
       onKilledJob: (job, taskId) => this.#killed(job, taskId, name),
-      usage: this.#usageOf(name, template),
       onLeft: (taskId, { idleSince }) => this.#leaving.set(taskId, { taskId, pool: name, idleSince }),
     });
     const spot = part !== name;
@@ -352,12 +343,6 @@ export class World {
       definition,
     });
     this.#services.set(part, service);
-  }
-
-  #usageOf(pool: string, { cpu, memory, logGroup }: TaskTemplate): TaskUsage | undefined {
-    const usage = this.#listeners.usage?.(pool);
-    if (usage === undefined) return undefined;
-    return { usage, size: { cpu, memory }, onLine: (line) => this.logs.put(logGroup, line) };
   }
 
   #killed(job: AcquiredJob, taskId: string, pool: string): void {

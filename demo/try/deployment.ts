@@ -18,7 +18,7 @@ import { environmentOf, functionEnvironment } from '../function/environment.ts';
 import { changesIn, type LoggedChange } from '../function/logged-look.ts';
 import { RunningFunction } from '../function/running-function.ts';
 import { addScheduledWorkspaces, planBuilds, planDeath } from './builds.ts';
-import { POOLS, tryConfig, usageOf } from './pools.ts';
+import { POOLS, tryConfig } from './pools.ts';
 
 export type DeploymentOptions = {
   readonly folder: string;
@@ -96,7 +96,6 @@ function newWorld({ hours, seed }: DeploymentOptions): World {
     start: plusMs(now(), -hours * HOUR_MS),
     seed,
     pools: POOLS,
-    usage: usageOf,
     latencies: { boot: [3_000, 7_000], stop: [2_000, 6_000], healthyMs: 10_000 },
     // none: a script that pauses a pool and resumes it at once has to read the new tags
     readLagMs: 0,

@@ -1,8 +1,6 @@
 /** The pools of `npm run try`, their configuration, and what a deployment gives their tasks. */
 import { stringify } from 'yaml';
-import type { JobId } from '../../lambda/decision/model/brands.ts';
 import { DEFAULT_RELEASE } from '../../simulator/coderd/rules/versions.ts';
-import type { BuildUsage } from '../../simulator/task/container-usage.ts';
 import type { PoolSpec } from '../../simulator/world.ts';
 
 const IMAGE = `ghcr.io/coder/coder:${DEFAULT_RELEASE}`;
@@ -14,17 +12,6 @@ export const POOLS: readonly PoolSpec[] = [
   { name: 'data', organization: 'data', tags: { team: 'data' } },
   { name: 'web', organization: 'default', tags: { team: 'web' } },
 ].map((pool) => ({ ...pool, desiredCount: 0, template: { image: IMAGE } }));
-
-/** What builds use: those of `data` need more memory than their tasks have, but seldom. */
-const MEMORY = { default: [310, 450, 620], gpu: [700, 900, 1_300], data: [900, 1_700, 2_100], web: [200] };
-
-/** What the tasks of a pool use, for `autoscaler sizes`. */
-export function usageOf(pool: string): BuildUsage {
-  const peaks = Object.entries(MEMORY).find(([name]) => name === pool)?.[1] ?? [];
-  // the same build always needs the same
-  const peakMiB = (job: JobId): number => peaks[Number.parseInt(job.slice(0, 4), 16) % peaks.length] ?? 0;
-  return { idleMiB: 75, peakMiB, cpuPercent: pool === 'gpu' ? 100 : 35, cacheMiB: 120 };
-}
 
 const MAX = 8;
 

@@ -164,7 +164,6 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
     return grantReading(this, grantee, {
       cluster: this.cluster,
       logGroup: this.logGroup,
-      poolLogGroups: Object.values(this.pools).map(({ logGroup }) => logGroup),
       token: this.#token,
       poolSecrets: this.#poolSecrets,
       record: this.#record,

@@ -3,9 +3,7 @@
  * it ends, the others end too. Its daemon is coder.sh for the guard, and simulator/task/daemon.ts for the world.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { writeSync } from 'node:fs';
 import { constants } from 'node:os';
-import { createInterface } from 'node:readline';
 import type { Container, ContainerHost } from '../ecs/parts/container.ts';
 import type { DaemonProcess } from '../task/daemon.ts';
 
@@ -14,8 +12,6 @@ type GuardProcessOptions = {
   readonly command: readonly [file: string, ...rest: readonly string[]];
   readonly environment: Readonly<Record<string, string>>;
   readonly log: number;
-  /** Called with each line of this output. @default none */
-  readonly onLine?: ((line: string) => void) | undefined;
   /** Called when the process and its group have ended, before the world is told. */
   readonly onEnd: () => void;
 };
@@ -32,19 +28,12 @@ export class GuardProcess implements Container {
   #toldToTerminate = false;
   #killed = false;
 
-  constructor({ host, command: [file, ...rest], environment, log, onLine, onEnd }: GuardProcessOptions) {
-    const output = onLine === undefined ? log : 'pipe';
+  constructor({ host, command: [file, ...rest], environment, log, onEnd }: GuardProcessOptions) {
     this.#process = spawn(file, rest, {
       detached: true,
       env: environment,
-      stdio: ['ignore', output, output],
+      stdio: ['ignore', log, log],
     });
-    for (const input of [this.#process.stdout, this.#process.stderr])
-      if (input !== null)
-        createInterface({ input }).on('line', (line) => {
-          writeSync(log, `${line}\n`);
-          onLine?.(line);
-        });
     this.ended = new Promise((resolve) => {
       const end = (code: number): void => {
         this.#killGroup();

@@ -9,7 +9,6 @@ import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Timeline } from '../base/timeline.ts';
 import type { ContainerHost, StartContainer } from '../ecs/parts/container.ts';
 import type { ProvisionerTaskOptions } from '../provisioner-task.ts';
-import { ContainerUsage } from '../task/container-usage.ts';
 import { Daemon, type DaemonOptions, type DaemonProcess } from '../task/daemon.ts';
 import { GuardProcess, SIGNALLED } from './guard-process.ts';
 import { type ServedTask, type TaskDaemon, TaskServer } from './task-server.ts';
@@ -65,31 +64,18 @@ export class GuardedTasks {
   readonly task = (options: ProvisionerTaskOptions): StartContainer => {
     const { startDaemon = (daemon) => new Daemon(daemon) } = this.#options;
     return (host) => {
-      const { timeline, usage: known } = options;
-      const usage = known === undefined ? undefined : new ContainerUsage(timeline, known);
+      const { timeline } = options;
       const container = new GuardProcess({
         host,
         command: ['sh', '-c', GUARD, 'guard', CODER, 'provisioner', 'start'],
         environment: this.#environment(host, options),
         log: this.#log,
-        onLine:
-          known === undefined
-            ? undefined
-            : (line) => {
-                this.#move(timeline);
-                known.onLine(line);
-              },
         onEnd: () => {
           this.#move(timeline);
           this.#forget(host.taskId);
         },
       });
-      const server = usage?.through(options.server) ?? options.server;
-      const served = {
-        host,
-        stats: () => usage?.stats(),
-        ...daemonControls(container, { ...options, server }, { taskId: host.taskId, startDaemon }),
-      };
+      const served = { host, ...daemonControls(container, options, { taskId: host.taskId, startDaemon }) };
       this.#running.set(host.taskId, { container, served, timeline });
       this.#started++;
       return container;
@@ -134,15 +120,13 @@ export class GuardedTasks {
   /** The environment that the task definition and Fargate set, and the guard's intervals. */
   #environment(
     { taskId }: ContainerHost,
-    { pool, variables, usage }: ProvisionerTaskOptions,
+    { pool, variables }: ProvisionerTaskOptions,
   ): Record<string, string> {
     return {
       PATH: process.env.PATH ?? '',
       ECS_AGENT_URI: `${this.#url}/api/${taskId}`,
       ECS_CONTAINER_METADATA_URI_V4: `${this.#url}/v4/${taskId}`,
       AUTOSCALER_POOL: pool,
-      // nothing to sample: fast worlds would only start many processes
-      ...(usage === undefined ? { AUTOSCALER_USAGE: 'off' } : {}),
       CODER_URL: this.#url,
       ...variables(),
       ...this.#intervals,
@@ -161,7 +145,7 @@ function daemonControls(
   container: GuardProcess,
   options: ProvisionerTaskOptions,
   { taskId, startDaemon }: { readonly taskId: string; readonly startDaemon: StartDaemon },
-): Omit<ServedTask, 'host' | 'stats'> {
+): Omit<ServedTask, 'host'> {
   const { timeline, random, server, version, pool, latencies, onKilledJob = () => {} } = options;
   const start = (daemon: TaskDaemon, onExit: (code: number) => void) =>
     startDaemon(

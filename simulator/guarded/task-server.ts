@@ -3,7 +3,6 @@
  *
  *   /api/<task id>/task-protection/v1/state   the agent endpoint, at ECS_AGENT_URI
  *   /v4/<task id>/task                        the metadata, at ECS_CONTAINER_METADATA_URI_V4
- *   /v4/<task id>/stats                       Docker's statistics of the container, there too
  *   /daemons/<daemon's name>                  at CODER_URL: coder.sh reports here for a daemon
  */
 
@@ -16,7 +15,6 @@ import { parseQuietly } from '../../lambda/decision/model/parse-quietly.ts';
 import type { Credential } from '../base/daemon-connection.ts';
 import { SimulatorError } from '../base/simulator-error.ts';
 import type { AgentAnswer, ContainerHost } from '../ecs/parts/container.ts';
-import type { DockerStats } from '../task/container-usage.ts';
 import { readCredential } from '../task/start-variables.ts';
 
 export type TaskDaemon = { readonly name: string; readonly credential: Credential };
@@ -27,7 +25,6 @@ export type ServedTask = {
   readonly terminateDaemon: () => void;
   readonly loseDaemon: () => void;
   /** What the container uses; undefined if it is unknown. */
-  readonly stats: () => DockerStats | undefined;
 };
 
 type TaskServerOptions = {
@@ -54,7 +51,6 @@ export class TaskServer {
       else if (face === 'api' && path === '/task-protection/v1/state')
         void answerAgent({ task, request, response });
       else if (face === 'v4' && path === '/task') send(response, answerMetadata(task.host));
-      else if (face === 'v4' && path === '/stats') send(response, answerStats(task.stats()));
       else if (face === 'daemons') answerDaemon(name, { task, request, response });
       else send(response, NOT_FOUND);
     });
@@ -139,11 +135,6 @@ export function answerMetadata(host: ContainerHost): FaceAnswer {
   const status = { DesiredStatus: host.agent.desiredStatus(), KnownStatus: 'RUNNING' };
   const containers = [{ Name: 'provisioner', DesiredStatus: 'RUNNING', KnownStatus: 'RUNNING' }];
   return { status: 200, body: { TaskARN: host.taskArn, ...status, Containers: containers } };
-}
-
-/** Answers GET `/stats`: Docker's statistics of the container; `null` if there are none. */
-function answerStats(stats: DockerStats | undefined): FaceAnswer {
-  return { status: 200, body: stats ?? null };
 }
 
 function protectionAnswer(taskArn: string, answer: AgentAnswer): FaceAnswer {

@@ -1,8 +1,9 @@
 /** The list of jobs as coderd may change it (coder#27919), and parameters that coderd refuses. */
 import { describe, expect, it } from 'vitest';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
-import { outcomeSchema, readJobDetails, readJobsSince } from '../../lambda/adapters/coderd/history.ts';
+import { readJobDetails, readJobsSince } from '../../lambda/adapters/coderd/history.ts';
 import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
+import { jobSchema } from '../../lambda/adapters/coderd/http/schemas.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import type { EpochMs, JobId, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import { serve } from '../support/servers.ts';
@@ -88,7 +89,7 @@ describe('the list of jobs of coder#27919', () => {
 
   it('has past jobs', async () => {
     const { http } = await coderdThat(draft);
-    const since = { since: 0 as EpochMs, build: BUILD, schema: outcomeSchema };
+    const since = { since: 0 as EpochMs, build: BUILD, schema: jobSchema };
     expect((await readJobsSince(http, organization, since)).jobs).toHaveLength(JOBS.length);
   });
 

@@ -316,6 +316,7 @@ describe('validate --json', () => {
 describe('wrong usage', () => {
   it.each([
     [['paln'], /unknown command 'paln'/],
+    [['sizes'], /^error: "autoscaler sizes" has ended; AWS Compute Optimizer /],
     [['image', '--out', 'x'], /^error: "autoscaler image" has ended; docs\/upgrade.md, /],
     [['plan', '--jsno'], /unknown option '--jsno'/],
     [['snapshot', '--config'], /argument missing/],

@@ -46,7 +46,6 @@ describe('of a live deployment', () => {
       { command: 'status', args: [] },
       { command: 'plan', args: [] },
       { command: 'snapshot', args: [] },
-      { command: 'sizes', args: [] },
       { command: 'orphans', args: [] },
       { command: 'doctor', args: [] },
       { command: 'setup', args: ['--print'] },

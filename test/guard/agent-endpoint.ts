@@ -12,7 +12,7 @@ const TASK_ARN = `arn:aws:ecs:eu-central-1:123456789012:task/coder/${TASK_ID}`;
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 
-export type Call = 'protect' | 'release' | 'look' | 'metadata' | 'stats';
+export type Call = 'protect' | 'release' | 'look' | 'metadata';
 
 export type Misbehaviour =
   /** Changes nothing, and answers this. */
@@ -37,8 +37,6 @@ export class AgentEndpoint {
   fractions = false;
   /** Looks wait here. */
   readonly gate = new Gate();
-  /** Docker's statistics of the container, as JSON. */
-  stats: () => string = () => 'null';
   /** Runs before each call is answered. */
   onCall: (call: Call) => void = () => {};
   readonly #trace: Trace;
@@ -83,7 +81,6 @@ export class AgentEndpoint {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = `${request.method} ${request.url}`;
-    if (path === 'GET /v4/stats') return this.#answer('stats', 'stats', request, response);
     if (path === 'GET /v4/task') return this.#answer('metadata', 'metadata', request, response);
     if (path === 'GET /agent/task-protection/v1/state')
       return this.#answer('look', 'look', request, response);
@@ -107,7 +104,7 @@ export class AgentEndpoint {
     minutes?: number,
   ): Promise<void> {
     this.onCall(call);
-    this.#trace.note(call === 'stats' ? 'usage: asked' : `agent: ${event}`);
+    this.#trace.note(`agent: ${event}`);
     if (call === 'look') await this.gate.passed();
     const fault = this.#fault(call);
     if (fault?.kind === 'held') await fault.until;
@@ -119,7 +116,6 @@ export class AgentEndpoint {
   }
 
   #body(call: Call): string {
-    if (call === 'stats') return this.stats();
     return call === 'metadata'
       ? metadata({ DesiredStatus: this.desiredStatus })
       : protection(this.expiresAt, this.fractions);

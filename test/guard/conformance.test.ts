@@ -4,8 +4,7 @@
  * as only the new phase ends. Looks wait at a gate, so that each look is one input. Three things
  * cannot be seen from outside. The order of a call and a signal. That a renewal is due while the
  * guard drains or its daemon has gone: `renewal-due` is `lease-seen` there. That a guard has been
- * blind for 6 h, unless it is working: `blind-for-6h` is `blind` elsewhere. Meanwhile the sampler of
- * each guard hangs in a call that nobody answers: it must not change anything.
+ * blind for 6 h, unless it is working: `blind-for-6h` is `blind` elsewhere.
  */
 import { describe, expect } from 'vitest';
 import {
@@ -16,7 +15,7 @@ import {
   type GuardTransition,
 } from '../../simulator/task/guard-table.ts';
 import { rows } from '../support/runs.ts';
-import { type AgentEndpoint, BLOCKED, HANGS, HOUR_MS, type Misbehaviour } from './agent-endpoint.ts';
+import { type AgentEndpoint, BLOCKED, HOUR_MS, type Misbehaviour } from './agent-endpoint.ts';
 import {
   GUARD_SHELLS,
   type GuardOptions,
@@ -57,7 +56,6 @@ describe.concurrent.each(GUARD_SHELLS)('the guard as a table, under $name', ({ i
       LEFT: day,
       DIED: day,
       CALL: 60_000,
-      USAGE: 30,
       ...(renewMs === undefined ? {} : { RENEW: renewMs }),
     };
     const guard = await ENTRANCES[row.phase](start, {
@@ -149,7 +147,6 @@ const ENTRANCES: Readonly<Record<GuardPhase, Entrance>> = {
 
 function prepare(agent: AgentEndpoint): void {
   agent.gate.close();
-  agent.misbehaves('stats', HANGS);
 }
 
 async function released(guard: RunningGuard): Promise<RunningGuard> {

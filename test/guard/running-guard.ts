@@ -75,7 +75,7 @@ export type GuardOptions = {
 
 /**
  * A prelude that adds seconds to the machine's uptime: those of `passTime`. A `read` at the end of
- * its input must fail, or the sampler's loop never ends. A trap that forks would be caught by the end of
+ * its input must fail. A trap that forks would be caught by the end of
  * its own child.
  */
 export const TIME_THAT_FLIES = `read() {
@@ -293,9 +293,8 @@ function parentOf(pid: string): number | undefined {
   }
 }
 
-/** A line of the guard's log, or of its sampler. Any other output becomes `noise`. */
+/** A line of the guard's log. Any other output becomes `noise`. */
 function describeLine(text: string): string {
-  if (text.startsWith('{"message":"usage",')) return `usage: ${text}`;
   try {
     const { state, why } = lineSchema.parse(JSON.parse(text));
     return `guard: ${state} ${why}`;

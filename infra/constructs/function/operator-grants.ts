@@ -14,13 +14,11 @@ import { OVERRIDE_TAGS, STACK_TAG } from '../../../lambda/decision/model/service
 import { allOf, allow, listIn } from '../shared/iam.ts';
 import { listAllSecrets, listSecrets, readSecrets } from '../shared/secrets.ts';
 
-/** What `status`, `plan`, `snapshot`, `trace export`, `sizes` and the commands on the log read in AWS. */
+/** What `status`, `plan`, `snapshot`, `trace export` and the commands on the log read in AWS. */
 export type Readable = {
   readonly cluster: ICluster;
   /** The log group of the function. */
   readonly logGroup: ILogGroup;
-  /** The log groups of the pools: `sizes` reads what their tasks used. */
-  readonly poolLogGroups: readonly ILogGroup[];
   /** The secret that holds coderd's API token. */
   readonly token: ISecret;
   /** IAM resources: the secrets that the pools' tasks get. Their values stay unreadable. */
@@ -31,16 +29,12 @@ export type Readable = {
 
 /** Grants what the reading commands call. */
 export function grantReading(scope: Construct, grantee: IGrantable, readable: Readable): Grant {
-  const { cluster, logGroup, poolLogGroups, token, poolSecrets, record } = readable;
-  const queried = [logGroup, ...poolLogGroups].map(({ logGroupArn }) => logGroupArn);
+  const { cluster, logGroup, token, poolSecrets, record } = readable;
   return grantAll(grantee, [
     ...listServices(scope, cluster),
     listIn(cluster, 'ecs:ListTasks'),
     allow(['ecs:DescribeTasks', 'ecs:GetTaskProtection'], allOf('task', scope, cluster)),
-    allow('logs:FilterLogEvents', logGroup.logGroupArn),
-    allow('logs:StartQuery', [...new Set(queried)]),
-    // The action has no resource level. `sizes` reads the log group from the task definition.
-    allow('ecs:DescribeTaskDefinition', '*'),
+    allow(['logs:FilterLogEvents', 'logs:StartQuery'], logGroup.logGroupArn),
     // The action has no resource level. It returns rows of queries whose id the caller knows.
     allow('logs:GetQueryResults', '*'),
     ...readSecrets([token]),

@@ -1,14 +1,12 @@
-/** Past jobs and builds, for traces and sizes. Only the command line reads them. */
+/** Past jobs and builds, for traces. Only the command line reads them. */
 import * as z from 'zod';
 import type { EpochMs } from '../../decision/model/brands.ts';
-import type { BuildInfo, Daemon } from '../../decision/model/snapshot.ts';
-import { filtersDaemons } from '../../decision/model/version.ts';
+import type { BuildInfo } from '../../decision/model/snapshot.ts';
 import type { Organization } from '../../look/ports.ts';
 import { rowsOf } from '../shared/rows.ts';
-import { time } from '../shared/time.ts';
 import { refuseOldServer } from './coderd.ts';
 import { type CoderdHttp, wholeList } from './http/http.ts';
-import { daemonSchema, jobMetadataSchema, jobSchema, listPath } from './http/schemas.ts';
+import { jobMetadataSchema, jobSchema } from './http/schemas.ts';
 import { listJobs } from './job-list.ts';
 
 /** About a week of jobs of some hundred users. */
@@ -25,31 +23,6 @@ type JobsSince<T> = {
   readonly jobs: readonly T[];
   readonly hasOlder: boolean;
 };
-
-/** A job with what shows where and how it ended. */
-export const outcomeSchema = jobSchema
-  .pick({
-    created_at: true,
-    started_at: true,
-    completed_at: true,
-    canceled_at: true,
-    worker_name: true,
-  })
-  .extend({ error: z.string().nullish() });
-
-export type JobOutcome = z.output<typeof outcomeSchema>;
-
-/** A job with what shows which daemon ran it, from which files, and for which build. */
-export const runSchema = z.object({
-  created_at: time,
-  started_at: time.nullish(),
-  status: z.string(),
-  worker_id: z.string().nullish(),
-  file_id: z.string(),
-  input: z.object({ workspace_build_id: z.string().nullish() }),
-});
-
-export type JobRun = z.output<typeof runSchema>;
 
 /**
  * coderd's list has no pages and no filter by time (docs/internals/coder.md §1). So this reads it again with a
@@ -112,15 +85,4 @@ export async function readBuildsSince(
   const path = `/api/v2/workspaces/${encodeURIComponent(workspaceId)}/builds`;
   const query = { since: new Date(since - SLACK_MS).toISOString() };
   return (await http.get(path, query, z.array(workspaceBuildSchema))).value;
-}
-
-/** All daemons that coderd has a row of, offline ones too: it keeps a row for 7 days. */
-export async function readAllDaemons(
-  http: CoderdHttp,
-  organization: Organization,
-  build: BuildInfo | undefined,
-): Promise<readonly Daemon[]> {
-  const path = listPath(organization, 'provisionerdaemons');
-  const offline = filtersDaemons(build?.version) ? { offline: 'true' } : {};
-  return (await http.get(path, { limit: '0', ...offline }, z.array(daemonSchema))).value;
 }

@@ -6,9 +6,6 @@ import { EcsError } from './ecs.ts';
 
 const words = z.array(z.string()).default([]);
 
-/** The log driver's options, such as `awslogs-group`. */
-const logging = z.object({ options: z.record(z.string(), z.string()).optional() }).optional();
-
 const taskDefinitionSchema = z.object({
   cpu: z.string().optional(),
   memory: z.string().optional(),
@@ -20,7 +17,6 @@ const taskDefinitionSchema = z.object({
         image: z.string(),
         entryPoint: words,
         command: words,
-        logConfiguration: logging,
       }),
     )
     .default([]),

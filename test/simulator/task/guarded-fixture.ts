@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { EcsTask } from '../../../simulator/ecs/task.ts';
 import { GuardedTasks, type GuardedTasksOptions } from '../../../simulator/guarded/guarded-tasks.ts';
-import type { BuildUsage } from '../../../simulator/task/container-usage.ts';
 import { type PoolSpec, World } from '../../../simulator/world.ts';
 import { ownFolder } from '../../support/own-folder.ts';
 import { START } from '../ecs/ecs-fixture.ts';
@@ -26,7 +25,6 @@ export function until(holds: () => boolean, beforeLook: () => void = () => {}): 
 
 export type GuardedOptions = Pick<GuardedTasksOptions, 'startDaemon'> & {
   readonly pool?: Partial<PoolSpec>;
-  readonly usage?: BuildUsage;
 };
 
 /**
@@ -38,7 +36,7 @@ export class GuardedWorld implements AsyncDisposable {
   readonly tasks: GuardedTasks;
   readonly #folder = ownFolder();
 
-  private constructor({ pool, usage, ...options }: GuardedOptions) {
+  private constructor({ pool, ...options }: GuardedOptions) {
     const clock = (): EpochMs => this.world.timeline.now();
     this.tasks = new GuardedTasks({ clock, speed: GUARD_SPEED, logFile: this.#logFile, ...options });
     this.world = new World({
@@ -47,7 +45,6 @@ export class GuardedWorld implements AsyncDisposable {
       pools: [{ name: 'gpu', organization: 'data', tags: { gpu: 'yes' }, ...pool }],
       latencies: { boot: [500, 1_000], connect: [500, 1_000], stop: [500, 1_000] },
       guardedTask: this.tasks.task,
-      ...(usage === undefined ? {} : { usage: () => usage }),
     });
   }
 

@@ -115,21 +115,6 @@ describe.skipIf(missingForGuard().length > 0).concurrent('a task that runs the r
     expect(guarded.task()?.state.exitCode).toBe(0);
   });
 
-  it("logs what its builds use to the pool's log group, as the agent tells it", async () => {
-    const usage = { idleMiB: 80, peakMiB: () => 700, cpuPercent: 90, cacheMiB: 300 };
-    await using guarded = await GuardedWorld.open({ usage });
-    guarded.submit(3 * MINUTE);
-    const lines = () =>
-      (guarded.world.logs.events('Stack-PoolGpuLogs') ?? [])
-        .map(({ message }): Record<string, unknown> => JSON.parse(message))
-        .filter(({ message }) => message === 'usage');
-    await guarded.until(() => lines().some(({ peakMiB }) => peakMiB === 700));
-    const id = guarded.task()?.identity.id;
-    const line = { message: 'usage', pool: 'gpu', task: id, memoryMiB: 700, peakMiB: 700, cpuPercent: 90 };
-    expect(lines()).toContainEqual({ ...line, throttledPercent: 0 });
-    expect(guarded.states()).toEqual(['leasing started', 'working leased']);
-  });
-
   it('has no process left after the world is closed', async () => {
     const guarded = await worldAtWork(10 * MINUTE);
     await guarded.close();
