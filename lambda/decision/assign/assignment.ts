@@ -4,9 +4,8 @@
  * not a placement: coderd decides which daemon takes which job.
  *
  * The result is exact. Groups are served in their order, as many jobs of each as possible, at the
- * least price of new tasks. Free daemons are used before starting and busy ones. Stock comes last,
- * and only while it costs less than it is worth. The solver is a least-cost flow
- * (offer-network.ts).
+ * least price of new tasks. Free daemons are used before starting and busy ones. Stock comes last.
+ * The solver is a least-cost flow (offer-network.ts).
  */
 import { type Group, isPending, type TagGroup, youngestOf } from '../demand/demand.ts';
 import { poolOfPart } from '../model/brands.ts';

@@ -4,8 +4,6 @@
  * can be served one after the other in order of priority: a later one may move an earlier one's
  * flow to other arcs, but never reduces it.
  */
-import { sum } from '../model/collections.ts';
-
 /** Nodes and arcs are numbers, in order of creation. */
 export class Network {
   readonly #arcsOf: number[][] = [];
@@ -45,31 +43,11 @@ export class Network {
 
   /** Sends up to `amount` along the cheapest paths. Returns how much got through. */
   send(source: number, sink: number, amount: number): number {
-    return this.#sendWhile(source, sink, () => amount);
-  }
-
-  /**
-   * Sends one unit after the other along the cheapest paths, while the next one is worth its cost.
-   * Returns how many got through.
-   * @param values the worth of the first, the second, … unit; never rising
-   */
-  sendWorth(source: number, sink: number, values: readonly number[]): number {
-    return this.#sendWhile(source, sink, (cost) => {
-      const refused = values.findIndex((value) => value < cost);
-      return refused < 0 ? values.length : refused;
-    });
-  }
-
-  /** `mostAt` gives the maximum total flow at a cost per unit. */
-  #sendWhile(source: number, sink: number, mostAt: (cost: number) => number): number {
     let sent = 0;
-    for (;;) {
-      if (sent >= mostAt(0)) break;
+    while (sent < amount) {
       const path = this.#cheapestPath(source, sink);
       if (path === undefined) break;
-      const most = mostAt(sum(path, (arc) => this.#cost[arc] ?? 0)) - sent;
-      if (most <= 0) break;
-      const units = path.reduce((least, arc) => Math.min(least, this.#rest[arc] ?? 0), most);
+      const units = path.reduce((least, arc) => Math.min(least, this.#rest[arc] ?? 0), amount - sent);
       for (const arc of path) this.#push(arc, units);
       sent += units;
     }

@@ -3,7 +3,7 @@
  * (launches) the room over all pools. Groups that can use the same offers in the same way share a
  * node: there are many tag sets, but few different sets of offers.
  */
-import { type Group, isLeft, isPending, type StockGroup } from '../demand/demand.ts';
+import { type Group, isLeft, isPending } from '../demand/demand.ts';
 import type { Audience } from '../model/plan.ts';
 import { Network } from './min-cost-flow.ts';
 import { type Offer, type OfferGroup, RANK } from './offer.ts';
@@ -18,6 +18,11 @@ export function useOf(group: Group): Use {
 
 /** More than the sum of all ranks: rank decides only between equal prices. */
 const PRICE_WEIGHT = 1e5;
+
+/** Whether a group keeps daemons that exist and launches none. */
+function isOnlyKept(group: Group): boolean {
+  return group.for === 'later' || (group.for === 'stock' && group.isSpare);
+}
 
 /** The source node of all groups that have the same use and the same options. */
 export type Source = {
@@ -66,8 +71,9 @@ export class OfferNetwork {
   send(source: Source, group: Group): number {
     if (source.isExhausted) return 0;
     if (group.for === 'prebuilds') this.#closeLaunches(['prebuilds']);
-    if (isLeft(group) || group.for === 'later' || group.for === 'stock') this.#closeLaunches(['stock']);
-    if (group.for === 'stock') return this.#sendStock(source, group);
+    if (isLeft(group) || group.for === 'stock') this.#closeLaunches(['stock']);
+    // what is only kept must not move what the stock launches for to a launch
+    if (isOnlyKept(group)) this.#closeLaunches([]);
     const wanted = isPending(group) ? Math.min(group.jobs, group.atOnce) : group.jobs;
     const jobs = this.#network.send(source.node, this.#sink, wanted);
     // if some jobs do not get through, no later job will
@@ -81,12 +87,6 @@ export class OfferNetwork {
     for (const uses of this.#entries.values())
       for (const { offers } of uses.values())
         for (const offer of offers) offer.jobs = this.#network.flowOf(offer.arc);
-  }
-
-  /** Spare daemons stay if they exist. */
-  #sendStock({ node }: Source, { jobs, isSpare }: StockGroup): number {
-    const values = Array<number>(jobs).fill(isSpare ? STOCK_LAUNCH : Number.POSITIVE_INFINITY);
-    return this.#network.sendWorth(node, this.#sink, values);
   }
 
   /**

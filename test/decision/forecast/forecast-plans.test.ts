@@ -109,6 +109,14 @@ describe('a pool that is awake', () => {
   });
 });
 
+it('launches nothing for starts that are due later in place of spare daemons', () => {
+  const withSpareOnes = planOf('cpu I1m I1m; 5 starts in 240s', (snapshot, config) => {
+    withBuildsOf(60)(snapshot, config);
+    poolIs({ warm: 'auto' })(snapshot, config);
+  });
+  expect(inWords(actionsOf(withSpareOnes))).toBe('nothing');
+});
+
 describe('several pools that can open the gate', () => {
   it.each(table<Row>`
     world                                                                                  | change | expected        | because

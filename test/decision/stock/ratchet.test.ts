@@ -9,7 +9,7 @@ import { sum } from '../../../lambda/decision/model/collections.ts';
 import type { PoolConfig } from '../../../lambda/decision/model/config.ts';
 import type { StockChoice } from '../../../lambda/decision/model/snapshot.ts';
 import { covers, normalizeTags, type Tags } from '../../../lambda/decision/model/tags.ts';
-import { ago, aJob, MINUTE } from '../../support/parts.ts';
+import { ago, aJob, aTemplate, aWorkspace, MINUTE, reading } from '../../support/parts.ts';
 import { runs } from '../../support/runs.ts';
 import { aChoice, buildAt, type StockedPool, stocked } from '../../support/stocked.ts';
 
@@ -34,6 +34,8 @@ type Fleet = {
   /** By how many looks the builds of a tag set come before those of the tag set before it. @default 0 */
   readonly shift?: number;
   readonly minutesBetween: number;
+  /** So many autostarts are due in four minutes, after each look. @default 0 */
+  readonly startsLater?: number;
   readonly idle: readonly number[];
 };
 
@@ -95,6 +97,13 @@ function lookAt(fleet: Fleet, states: readonly PoolState[], waiting: readonly Ta
     pools,
     recent: fleet.builds.map((tags) => buildAt(ago(MINUTE), 60, { tags })),
     pending: waiting.map((tags) => aJob({ created_at: ago(30_000), tags })),
+    organization: {
+      activeVersionTags: { template: {} },
+      templates: reading([aTemplate()]),
+      workspaces: reading(
+        Array.from({ length: fleet.startsLater ?? 0 }, () => aWorkspace({ next_start_at: ago(-4 * MINUTE) })),
+      ),
+    },
     change: (drawn) => ({
       ...drawn,
       ecs: {
@@ -187,8 +196,8 @@ describe('looks at pools whose tags overlap', () => {
 
   it('never raise the number of tasks beyond what one look from zero keeps, without builds', () => {
     fc.assert(
-      fc.property(aFleet, (fleet) => {
-        const quiet = { ...fleet, every: 0 };
+      fc.property(aFleet, fc.constantFrom(0, 1, 6), (fleet, startsLater) => {
+        const quiet = { ...fleet, startsLater, every: 0 };
         const [kept = 0] = play({ ...quiet, idle: [] }, 1);
         expect(Math.max(...play({ ...quiet, idle: [] }, 5))).toBe(kept);
         const before = sum(fleet.idle.slice(0, fleet.pools.length), (count) => count);
