@@ -84,6 +84,8 @@ export type WorldOptions = Pick<
   readonly organizations?: readonly string[];
   /** Version of coderd and of the daemons. @default `DEFAULT_RELEASE` */
   readonly coderVersion?: string;
+  /** Replicas of coderd. @default 1 */
+  readonly replicas?: number;
   /** How far coderd's clock is ahead of AWS's, in milliseconds; negative: behind. @default 0 */
   readonly coderdAheadMs?: number;
   /** The pre-shared key of coderd. @default none */
@@ -173,9 +175,9 @@ export class World {
     });
     this.logs.createGroup(this.logGroupName);
     const organizations = options.organizations ?? [...new Set(pools.map((pool) => pool.organization))];
-    const { coderdAheadMs = 0, autobuildPollMs = 60_000 } = options;
+    const { coderdAheadMs = 0, autobuildPollMs = 60_000, replicas = 1 } = options;
     const timeline = coderdAheadMs === 0 ? this.timeline : new SkewedTimeline(this.timeline, coderdAheadMs);
-    const coder = { version: coderVersion, organizations, autobuildPollMs, psk: this.#psk };
+    const coder = { version: coderVersion, organizations, replicas, autobuildPollMs, psk: this.#psk };
     this.coderd = new CoderdModel({ ...this.#clockAndRandom(), timeline, ...coder });
     this.ecs = new EcsModel({
       ...options,

@@ -1,57 +1,99 @@
-import type { OrganizationId } from '../../lambda/decision/model/brands.ts';
+import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import type { TagSet } from '../../lambda/decision/model/tags.ts';
 import type { Random } from '../base/random.ts';
+import type { Planned, Timeline } from '../base/timeline.ts';
 import { tagsetContains } from './rules/tagset-contains.ts';
 import { type Job, PREBUILDS_USER } from './tables/jobs.ts';
 
-export type Asker = {
+export type Asker = Tagged & {
   readonly organizationId: OrganizationId;
-  readonly tags: TagSet;
-  readonly tagKey: string;
   take(job: Job): void;
 };
 
+/** How often a domain asks for jobs without a posting. */
+const POLL_MS = 30_000;
+
+/** The daemons of one organization with the same tags that wait for a job. Without any, coderd has no domain. */
+type Domain = Tagged & {
+  readonly organizationId: OrganizationId;
+  readonly waiting: Set<Asker>;
+  poll?: Planned;
+  /** When its last daemon got a job. */
+  emptiedAt?: EpochMs;
+};
+
 /**
- * Hands jobs to daemons as soon as both are there (docs/internals/coder.md §4). Which of several daemons gets a new
- * job is a race in coderd; here the seed decides.
+ * Wakes waiting daemons as one replica of coderd does (docs/internals/coder.md §4). A posting wakes one domain whose
+ * tags contain the job's, even if that domain may not run the job. The job then waits for the poll of another domain.
+ * Where coderd follows the random order of a Go map, the seed decides.
  */
 export class Acquirer {
-  readonly #waiting = new Map<OrganizationId, Set<Asker>>();
+  readonly #domains = new Map<string, Domain>();
   readonly #queue: PendingQueue;
   readonly #random: Random;
+  readonly #timeline: Timeline;
 
-  constructor(queue: PendingQueue, random: Random) {
+  constructor(queue: PendingQueue, { random, timeline }: { random: Random; timeline: Timeline }) {
     this.#queue = queue;
     this.#random = random;
+    this.#timeline = timeline;
   }
 
+  /** A daemon that joins waiting ones asks for nothing until its domain is woken. */
   ask(asker: Asker): void {
-    const job = this.#queue.take(asker);
-    if (job === undefined) this.#waitingIn(asker.organizationId).add(asker);
-    else asker.take(job);
+    const domain = this.#domainOf(asker);
+    domain.waiting.add(asker);
+    if (domain.waiting.size > 1) return;
+    domain.poll = this.#timeline.every(POLL_MS, () => this.#wake(domain));
+    this.#wake(domain);
   }
 
   withdraw(asker: Asker): void {
-    this.#waitingIn(asker.organizationId).delete(asker);
+    const domain = this.#domainOf(asker);
+    domain.waiting.delete(asker);
+    if (domain.waiting.size === 0) domain.poll?.cancel();
   }
 
-  /** Hands a new job to a waiting daemon, or puts it into the queue. */
-  offer(job: Job): void {
-    const fitting = [...this.#waitingIn(job.organizationId)].filter((asker) => this.#queue.fits(asker, job));
-    const taker = this.#random.pick(fitting);
-    if (taker === undefined) {
-      this.#queue.add(job);
-      return;
+  /** The job is in the queue. */
+  posted(job: Job): void {
+    const now = this.#timeline.now();
+    // coderd's query takes a moment: a posting of the same moment still meets the domain that it empties
+    const domains = [...this.#domains.values()].filter(
+      (domain) => (domain.waiting.size > 0 || domain.emptiedAt === now) && isPostedTo(domain, job),
+    );
+    const domain = domains.length > 1 ? this.#random.pick(domains) : domains[0];
+    const first = this.#random.pick([...(domain?.waiting ?? [])]);
+    if (domain !== undefined) this.#wake(domain, first);
+  }
+
+  /** The daemons of the domain get jobs, one after the other, until there are no more of either. */
+  #wake(domain: Domain, first?: Asker): void {
+    const { waiting } = domain;
+    for (let next = first; waiting.size > 0; next = undefined) {
+      const job = this.#queue.take(domain);
+      if (job === undefined) return;
+      const taker = next ?? (waiting.size > 1 ? this.#random.pick([...waiting]) : [...waiting][0]);
+      if (taker === undefined) return;
+      this.withdraw(taker);
+      if (waiting.size === 0) domain.emptiedAt = this.#timeline.now();
+      taker.take(job);
     }
-    this.withdraw(taker);
-    taker.take(job);
   }
 
-  #waitingIn(organizationId: OrganizationId): Set<Asker> {
-    const found = this.#waiting.get(organizationId) ?? new Set();
-    this.#waiting.set(organizationId, found);
-    return found;
+  #domainOf({ organizationId, tags, tagKey }: Asker): Domain {
+    const key = `${organizationId} ${tagKey}`;
+    const domain = this.#domains.get(key) ?? { organizationId, tags, tagKey, waiting: new Set() };
+    this.#domains.set(key, domain);
+    return domain;
   }
+}
+
+/** Unlike `tagsetContains`, for which only an untagged daemon runs an untagged job. */
+function isPostedTo(domain: Domain, { organizationId, tags }: Job): boolean {
+  return (
+    domain.organizationId === organizationId &&
+    Object.entries(tags).every(([name, value]) => domain.tags[name] === value)
+  );
 }
 
 type Tagged = { readonly tags: TagSet; readonly tagKey: string };

@@ -58,6 +58,8 @@ export type CoderdOptions = {
   readonly autobuildPollMs?: number;
   /** Names of organizations. The default one is that named `default`, or else the first. */
   readonly organizations: readonly string[];
+  /** Each daemon connects to one of them. @default 1 */
+  readonly replicas?: number;
   /** Whether external daemons are licensed. @default true */
   readonly licensed?: boolean;
   /** The pre-shared key of daemons: CODER_PROVISIONER_DAEMON_PSK. @default none */
@@ -119,7 +121,8 @@ export class CoderdModel implements DaemonServer {
   readonly #daemons: DaemonTable;
   readonly #queue: PendingQueue;
   readonly #jobQueue: JobQueue;
-  readonly #acquirer: Acquirer;
+  /** One for each replica of coderd. */
+  readonly #acquirers: readonly Acquirer[];
   readonly #templates: TemplateTable;
   readonly #users: Users;
   readonly #sessions: Sessions;
@@ -156,12 +159,16 @@ export class CoderdModel implements DaemonServer {
     this.#jobs = new JobTable((job) => this.workspaces.jobCompleted(job));
     this.#jobQueue = new JobQueue(this.#jobs, this.#daemons);
     this.#queue = new PendingQueue({ prebuildsLast: this.version.does('runsPrebuildsLast') });
-    this.#acquirer = new Acquirer(this.#queue, random);
+    this.#acquirers = Array.from(
+      { length: options.replicas ?? 1 },
+      () => new Acquirer(this.#queue, { random, timeline }),
+    );
     this.#sessions = new Sessions({
       timeline,
       jobs: this.#jobs,
       daemons: this.#daemons,
-      acquirer: this.#acquirer,
+      acquirers: this.#acquirers,
+      random,
     });
     this.prebuilds = this.#newPrebuilds(options.prebuilds ?? {});
     this.#startLoops(options.autobuildPollMs ?? MINUTE_MS);
@@ -506,7 +513,8 @@ export class CoderdModel implements DaemonServer {
       tagKey: tagKey(given.tags),
     });
     onInserted?.(job);
-    this.#acquirer.offer(job);
+    this.#queue.add(job);
+    for (const acquirer of this.#acquirers) acquirer.posted(job);
     return job.id;
   }
 

@@ -1,6 +1,7 @@
 import type { DaemonId, JobId, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import { type TagSet, tagKey } from '../../lambda/decision/model/tags.ts';
 import type { AcquiredJob, DaemonConnection, JobReport, JobResult } from '../base/daemon-connection.ts';
+import type { Random } from '../base/random.ts';
 import { SimulatorError } from '../base/simulator-error.ts';
 import type { Planned, Timeline } from '../base/timeline.ts';
 import type { Acquirer, Asker } from './acquirer.ts';
@@ -12,10 +13,14 @@ import { type Admitted, daemonTags } from './tables/keys.ts';
 /** Between updates of a job, whose answers tell that it was cancelled (docs/internals/coder.md §5). */
 const UPDATE_MS = 500;
 
-type SessionParts = {
+type Tables = {
   readonly timeline: Timeline;
   readonly jobs: JobTable;
   readonly daemons: DaemonTable;
+};
+
+type SessionParts = Tables & {
+  /** Of the replica to which the daemon has connected. */
   readonly acquirer: Acquirer;
   readonly onClosed: (session: Session) => void;
 };
@@ -154,16 +159,21 @@ function errorOf(result: JobResult): string | undefined {
   return result === 'canceled' ? 'canceled' : undefined;
 }
 
+type SessionsParts = Tables & { readonly acquirers: readonly Acquirer[]; readonly random: Random };
+
 export class Sessions {
   readonly #open = new Set<Session>();
-  readonly #parts: Omit<SessionParts, 'onClosed'>;
+  readonly #parts: SessionsParts;
 
-  constructor(parts: Omit<SessionParts, 'onClosed'>) {
+  constructor(parts: SessionsParts) {
     this.#parts = parts;
   }
 
   open(admitted: Admitted, daemon: { readonly name: string; readonly version: string }): DaemonConnection {
     const { key } = admitted;
+    const { acquirers, random, ...tables } = this.#parts;
+    const acquirer = acquirers.length > 1 ? random.pick(acquirers) : acquirers[0];
+    if (acquirer === undefined) throw new SimulatorError('connecting a daemon: coderd has no replica');
     const session = new Session(
       {
         organizationId: key.organizationId,
@@ -174,7 +184,7 @@ export class Sessions {
         version: daemon.version,
         apiVersion: new CoderVersion(daemon.version).provisionerApi,
       },
-      { ...this.#parts, onClosed: (closed) => this.#open.delete(closed) },
+      { ...tables, acquirer, onClosed: (closed) => this.#open.delete(closed) },
     );
     this.#open.add(session);
     return session;

@@ -135,6 +135,93 @@ describe('job acquisition', () => {
   });
 });
 
+describe('the wake of waiting daemons', () => {
+  const X = { x: '1' };
+  const USER = { scope: 'user', owner: 'aaa' };
+  /** Seconds that a new job waits in 100 worlds; daemons came 10 s before. Undefined: it waits on. */
+  const waits = (
+    daemons: readonly Tags[],
+    jobs: readonly Tags[],
+    options: Partial<CoderdOptions> = {},
+  ): readonly (number | undefined)[] => {
+    const seen = Array.from({ length: 100 }, (_, seed) => {
+      const { daemon, submit, job, later, model } = world({ ...options, psk: 'p', random: new Random(seed) });
+      const token = model.addToken({ canRead: [], isOwner: true, user: model.addUser() });
+      for (const [n, tags] of daemons.entries()) {
+        const isOfUser = tags.scope === 'user';
+        const one = isOfUser
+          ? model.connect({ token, tags: { ...tags, owner: '' }, name: `u${n}`, version: 'v2.15.0' })
+          : daemon(`d${n}`, tags);
+        one.acquire(() => {});
+      }
+      later(10 * SECOND);
+      const ids = jobs.map((tags) => submit({ tags }));
+      later(60 * SECOND);
+      return ids.map((id) => {
+        const { startedAt, createdAt } = job(id);
+        return startedAt === undefined ? undefined : (startedAt - createdAt) / SECOND;
+      });
+    });
+    return [...new Set(seen.flat())].sort((a, b) => (a ?? 99) - (b ?? 99));
+  };
+
+  const rows: readonly {
+    daemons: readonly Tags[];
+    jobs: readonly Tags[];
+    replicas?: number;
+    waits: readonly (number | undefined)[];
+    because: string;
+  }[] = [
+    { daemons: [{}, {}], jobs: [{}], waits: [0], because: 'the only domain is woken' },
+    { daemons: [{}, X], jobs: [{}], waits: [0, 20], because: 'the tagged domain may be woken in vain' },
+    { daemons: [{}, X], jobs: [X], waits: [0], because: 'the untagged domain lacks the tag' },
+    { daemons: [X, { ...X, y: '1' }], jobs: [X], waits: [0], because: 'both domains may run it' },
+    {
+      daemons: [X, { ...X, y: '1' }],
+      jobs: [X, X],
+      waits: [0, 20],
+      because: 'both postings may meet one daemon, whose query is in flight',
+    },
+    { daemons: [X, X], jobs: [X, X], waits: [0], because: 'after a job the next daemon of the domain asks' },
+    { daemons: [{}, USER], jobs: [{}], waits: [0], because: 'the scopes differ' },
+    {
+      daemons: [{}, {}, X],
+      jobs: [{}],
+      replicas: 2,
+      waits: [0, 20],
+      because: 'each replica wakes one domain, and one may have both tagged and untagged daemons',
+    },
+  ];
+  it.each(rows)('lets jobs $jobs beside daemons $daemons wait $waits s: $because', (row) => {
+    expect(waits(row.daemons, row.jobs, { replicas: row.replicas ?? 1 })).toEqual(row.waits);
+  });
+
+  it('needs no posting for a daemon that comes alone or whose build ends', () => {
+    const { daemon, submit, job, later } = world();
+    daemon('tagged', X).acquire(() => {});
+    const id = submit();
+    later(7 * SECOND);
+    daemon('new').acquire(() => {});
+    expect(job(id)).toMatchObject({ startedAt: START + 7 * SECOND });
+  });
+
+  it('gives a waiting job to no daemon that joins waiting ones, until they poll', () => {
+    const missed = Array.from({ length: 20 }, (_, seed) => {
+      const { daemon, submit, job, later } = world({ random: new Random(seed) });
+      daemon('untagged').acquire(() => {});
+      daemon('tagged', X).acquire(() => {});
+      const id = submit();
+      if (job(id).startedAt !== undefined) return undefined;
+      later(7 * SECOND);
+      daemon('new').acquire(() => {});
+      later(60 * SECOND);
+      return job(id).startedAt;
+    });
+    expect([...new Set(missed)]).toEqual(expect.arrayContaining([undefined, START + 30 * SECOND]));
+    expect(new Set(missed).size).toBe(2);
+  });
+});
+
 describe('job completion', () => {
   it('distinguishes success, failure, interruption and cancellation', () => {
     const { daemon, submit, job, model, later } = world();

@@ -109,6 +109,7 @@ export function drawPlan(seed: number) {
     atOncePercent: random.pick([1, 10, 25, 50, 100]) ?? 25,
     world: {
       ...drawWorld(random),
+      replicas: seeded(seed + 78).whole(1, 2),
       sidecar: seeded(seed + 71).pick(SIDECARS) ?? 'none',
       rollout: deployments.pick(ROLLOUTS),
       cleanup: { ...deployments.pick(CLEANUPS), admits: deployments.next() < 0.7 },
