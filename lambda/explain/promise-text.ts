@@ -1,6 +1,8 @@
 /** Formats the promised starts as sentences for people. */
 import { groupsBy, sum } from '../decision/model/collections.ts';
 import type { NoPromise, PendingJob, Promises } from '../decision/model/promise.ts';
+import { SECOND_MS } from '../decision/model/units.ts';
+import { POLL_MS } from '../decision/supply/daemons.ts';
 import { ageText, some, tagText, timeText } from './format.ts';
 
 /** Jobs whose start is unknown for the same reason share a line. Unschedulable ones have a section. */
@@ -42,10 +44,11 @@ const AT_ONCE_SECONDS = 3;
 
 /** `starts in about 40 s (between 25 s and 95 s)`, or `starts in 4 min to 15 min, depending on 3 running builds`. */
 export function startText(job: PendingJob, takenAt: string): string {
-  const { startsAt, why, failsAt, runningBuilds, leftTo } = job;
+  const { startsAt, why, failsAt, runningBuilds, leftTo, isPolled } = job;
   if (leftTo !== undefined)
     return `start unknown: it is left to stack ${leftTo.peer} until ${timeText(leftTo.until)}`;
   if (startsAt === null) return `start unknown: ${why === null ? 'no reason is known' : WHY[why]}`;
+  if (isPolled) return `an idle daemon takes it within ${POLL_MS / SECOND_MS} s`;
   const inSeconds = (time: string): number => (Date.parse(time) - Date.parse(takenAt)) / 1000;
   const [p5, p50, p95] = [startsAt.p5, startsAt.p50, startsAt.p95].map(inSeconds) as [number, number, number];
   if (p95 <= AT_ONCE_SECONDS) return 'starts now';

@@ -50,8 +50,9 @@ const TEXTS: Readonly<Record<WaitPart, PartText>> = {
       "Read the task's log for what the guard and the daemon wait for: usually ECS's answer about the lease, or the connection to coderd",
   },
   queued: {
-    name: 'queued behind other jobs',
-    advice: 'Raise waiting.person or warm to keep more daemons free, and max if the pool is often at it',
+    name: 'queued in coderd',
+    advice:
+      'Raise waiting.person or warm to keep more daemons free, and max if the pool is often at it; beside idle daemons up to 30 s are the time until a poll of coderd (docs/troubleshooting.md)',
   },
   unknown: {
     name: 'unknown',

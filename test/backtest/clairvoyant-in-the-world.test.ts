@@ -27,8 +27,8 @@ it.each(rows(blocks, 1))('no policy beats the bounds with seed %i and the seeds 
     const ratio = await compareOne(seed);
     if (ratio !== undefined) compared.push(ratio);
   }
-  // enough runs have no wait, and some cost less than 1 % more than the bound
-  expect(compared.length).toBeGreaterThan(SEEDS_A_TEST / 3);
+  // enough runs have no wait, though untagged jobs may wait for a poll beside tagged daemons; some cost less than 1 % more than the bound
+  expect(compared.length).toBeGreaterThan(SEEDS_A_TEST / 4);
   expect(Math.min(...compared)).toBeLessThan(1.01);
 });
 

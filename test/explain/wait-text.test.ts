@@ -41,7 +41,7 @@ describe('namedShares', () => {
       scenario: 'names up to five parts',
       parts: { held: 1, launching: 2, imagePull: 3, registration: 4, queued: 10 },
       expected: [
-        'queued behind other jobs 50%',
+        'queued in coderd 50%',
         'lease and registration 20%',
         'image pull 15%',
         'launch requested 10%',
@@ -53,7 +53,7 @@ describe('namedShares', () => {
       parts: { held: 1, launching: 2, provisioning: 10, imagePull: 40, registration: 20, queued: 27 },
       expected: [
         'image pull 40%',
-        'queued behind other jobs 27%',
+        'queued in coderd 27%',
         'lease and registration 20%',
         'network and placement 10%',
         'other parts 3%',

@@ -9,7 +9,7 @@ import { covers, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import { MINUTE_MS } from '../model/units.ts';
 import { launchCost, priceOf } from '../settings/prices.ts';
 import { isComing, isRefusedLeases, launchesElsewhere } from '../supply/capacity.ts';
-import { HANDED_OVER_MS, indexDaemons, mayHaveLeft } from '../supply/daemons.ts';
+import { handOverIn, indexDaemons, mayHaveLeft } from '../supply/daemons.ts';
 import { foreignTo } from '../supply/supply.ts';
 import { mayTakeJobs, type TaskView } from '../supply/task-state.ts';
 import type { LaunchLimits, PoolLaunchLimits } from './launch-limits.ts';
@@ -161,8 +161,11 @@ function offersOfOthers(
   { own, demand, snapshot }: OthersInput,
 ): readonly Offer[] {
   const { takenAt } = snapshot;
+  const handOver = handOverIn(organization, takenAt);
   const waiting = demand.filter(
-    (group) => group.organizationId === organization.id && oldestOf(group) < takenAt - HANDED_OVER_MS,
+    (group) =>
+      group.organizationId === organization.id &&
+      oldestOf(group) < takenAt - handOver(group.tags).handedOverMs,
   );
   const index = own[0]?.view.index ?? indexDaemons(organization, takenAt);
   const others = foreign.map((daemon) => {

@@ -55,6 +55,8 @@ export type PendingJob = {
   readonly runningBuilds: number;
   /** Null if there is a promise. */
   readonly why: NoPromise | null;
+  /** It waits for the poll of an idle daemon that coderd has not woken (docs/internals/coder.md §4). */
+  readonly isPolled?: boolean;
   /** The stack that the job is left to, and until when. Absent: to none. */
   readonly leftTo?: { readonly peer: string; readonly until: IsoTime };
 };

@@ -68,7 +68,8 @@ function isNormal(tags: Tags): tags is TagSet {
   return tags.scope === 'organization' && tags.owner === '';
 }
 
-function hasAll(set: Tags, wanted: Tags): boolean {
+/** Whether `set` has all tags of `wanted`, with equal values. */
+export function hasAll(set: Tags, wanted: Tags): boolean {
   return Object.keys(wanted).every((name) => Object.hasOwn(set, name) && set[name] === wanted[name]);
 }
 

@@ -204,6 +204,8 @@ function drawsOf({ jobs, servers, ...queue }: Queue, { scenario, dimensions }: A
     ready: (index) => {
       const ready = servers[index]?.ready;
       if (ready?.kind === 'free') return 0;
+      // the daemons of a tag set look together
+      if (ready?.kind === 'polls') return (ready.withinMs * (scenario + 0.5)) / SCENARIOS;
       if (ready === undefined || ready.kind === 'doubtful' || ready.kind === 'held')
         return Number.POSITIVE_INFINITY;
       return ready.kind === 'busy' ? rest(ready.builds, ready.ageMs, number(ofServer(index))) : launch(index);
@@ -225,7 +227,7 @@ function startRest(
   [boot, register]: readonly [LogTime, LogTime],
   [first, second]: readonly [number, number],
 ): number {
-  if (starts === undefined || ready.kind === 'free' || ready.kind === 'busy') return Number.POSITIVE_INFINITY;
+  if (starts === undefined || ['free', 'polls', 'busy'].includes(ready.kind)) return Number.POSITIVE_INFINITY;
   if (ready.kind === 'registering') return restOf(starts.register, register, ready.ageMs, first);
   const registerMs = restOf(starts.register, register, 0, second);
   if (ready.kind === 'booting') return restOf(starts.boot, boot, ready.ageMs, first) + registerMs;

@@ -46,6 +46,7 @@ export function withPromises({ plan, pools }: Decided, snapshot: Snapshot): Prom
       startsAt: why === null ? promisedStart(sorted, snapshot) : null,
       runningBuilds: why === null ? runningBuildsOf(servers, queue) : 0,
       why,
+      ...(why === null && isPolled(servers, queue) && { isPolled: true }),
       ...(leftTo && { leftTo: { peer: leftTo.peer, until: isoTime(leftTo.until) } }),
     };
   });
@@ -146,6 +147,9 @@ function runningBuildsOf(servers: ArrayLike<number>, queue: Queue): number {
   const taking = new Set(Array.from(servers));
   return [...taking].filter((index) => queue.servers[index]?.ready.kind === 'busy').length;
 }
+
+const isPolled = (servers: ArrayLike<number>, queue: Queue): boolean =>
+  Array.from(servers).every((index) => queue.servers[index]?.ready.kind === 'polls');
 
 function workspacesIn({
   workspaces,

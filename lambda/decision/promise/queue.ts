@@ -14,7 +14,7 @@ import { by, sum, unique } from '../model/collections.ts';
 import type { Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { covers, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import { isComing, isHeldBack } from '../supply/capacity.ts';
-import { HANDED_OVER_MS, mayHaveLeft } from '../supply/daemons.ts';
+import { type HandOver, handOverIn, mayHaveLeft, POLL_MS } from '../supply/daemons.ts';
 import { awsTimeOf, foreignTo, type PoolView } from '../supply/supply.ts';
 import { isLeaving, mayTakeJobs, type TaskView } from '../supply/task-state.ts';
 import { type BuildTimes, buildTimesIn } from './build-times.ts';
@@ -52,6 +52,8 @@ export type Ready =
   | { readonly kind: 'free' }
   /** An idle daemon that may have left: it has missed its heartbeat, or has not taken a job. */
   | { readonly kind: 'doubtful' }
+  /** An idle daemon that coderd may not have woken for a job: it looks for one within this time. */
+  | { readonly kind: 'polls'; readonly withinMs: number }
   | { readonly kind: 'busy'; readonly ageMs: number; readonly builds: BuildTimes | undefined }
   /** A task that is launched once another task has made room. */
   | { readonly kind: 'held' }
@@ -120,6 +122,12 @@ function deriveOne(input: Input, firstClass: number): OneQueue {
     tagKey,
   );
   const classes = new Map(tagSets.map((tags, index) => [tagKey(tags), firstClass + index]));
+  const handOver = handOverIn(organization, snapshot.takenAt);
+  const oldest = Map.groupBy(pending, ({ tags }) => tagKey(tags));
+  const waiting = tagSets.map((tags) => ({
+    ...handOver(tags),
+    ageMs: snapshot.takenAt - Math.min(...(oldest.get(tagKey(tags)) ?? []).map((job) => job.created_at)),
+  }));
   const servers = [
     ...decisions
       .filter(({ need }) => need.view.organization === organization)
@@ -130,8 +138,9 @@ function deriveOne(input: Input, firstClass: number): OneQueue {
       ? []
       : tagSets.flatMap((wanted, index) => (covers(tags, wanted) ? [firstClass + index] : []));
     if (fits.length === 0 && !(isAnyHeld && server.roomAfterMs)) return [];
-    const refuses = server.ready.kind === 'free' && pending.some((job) => isRefused(job, tags, snapshot));
-    return [{ ...server, fits, ...(refuses ? { ready: DOUBTFUL } : {}) }];
+    const beside = waiting.filter((_, index) => fits.includes(firstClass + index));
+    const ready = server.ready.kind === 'free' ? readyBeside(beside) : server.ready;
+    return [{ ...server, fits, ready }];
   });
   const jobs = pending.map((job) => ({
     job,
@@ -153,8 +162,12 @@ function heldLaunches({ need: { view, jobs, tasks, held } }: PoolDecision): numb
 const FREE: Ready = { kind: 'free' };
 const DOUBTFUL: Ready = { kind: 'doubtful' };
 
-function isRefused(job: Job, tags: TagSet, { takenAt }: Snapshot): boolean {
-  return takenAt - job.created_at > HANDED_OVER_MS && covers(tags, normalizeTags(job.tags));
+/** `waiting`: the oldest job of each class that the free daemon fits and does not have. */
+function readyBeside(waiting: readonly (HandOver & { readonly ageMs: number })[]): Ready {
+  if (waiting.some(({ ageMs, handedOverMs }) => ageMs > handedOverMs)) return DOUBTFUL;
+  const ages = waiting.filter(({ mayBePolled }) => mayBePolled).map(({ ageMs }) => Math.max(0, ageMs));
+  if (ages.length === 0) return FREE;
+  return { kind: 'polls', withinMs: Math.max(0, POLL_MS - Math.max(...ages)) };
 }
 
 /** People's jobs before prebuilds, then the oldest first (docs/internals/coder.md §4). */

@@ -1,9 +1,9 @@
 /** The daemons of one organization: their tasks, whether they are busy, and since when idle. */
 import { type DaemonId, type EpochMs, lastPart } from '../model/brands.ts';
-import { by, partition } from '../model/collections.ts';
+import { by, partition, unique } from '../model/collections.ts';
 import { memoized } from '../model/memoize-by-object.ts';
 import type { Daemon, Job, OrganizationReadings, Task } from '../model/snapshot.ts';
-import { areEqual, normalizeTags, type TagSet } from '../model/tags.ts';
+import { areEqual, hasAll, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 
 /** coderd then calls a daemon offline (docs/internals/coder.md §2, StaleInterval). */
 export const STALE_AFTER_MS = 90_000;
@@ -127,12 +127,35 @@ export function mayHaveLeft({ last_seen_at }: Daemon, now: EpochMs): boolean {
   return now - (last_seen_at ?? 0) > HEARTBEAT_MS;
 }
 
+/** How often waiting daemons look for a job that they were not woken for (docs/internals/coder.md §4). */
+export const POLL_MS = 30_000;
+
 /**
- * coderd gives a pending job to a daemon within a second. A job that has waited longer shows that
- * an idle daemon which fits has ended, or does not take such jobs. coderd shows the end of a daemon
- * only after 90 s (docs/internals/coder.md §2).
+ * coderd gives a pending job to a daemon that it wakes within a second. A job that has waited longer
+ * shows that an idle daemon which fits has ended, or does not take such jobs. coderd shows the end
+ * of a daemon only after 90 s (docs/internals/coder.md §2).
  */
-export const HANDED_OVER_MS = 15_000;
+const HANDED_OVER_MS = 15_000;
+
+export type HandOver = {
+  /** How long a job waits at most beside an idle daemon that takes it. */
+  readonly handedOverMs: number;
+  /** Whether coderd may have woken other daemons for it, so that it waits for the poll of one that fits. */
+  readonly mayBePolled: boolean;
+};
+
+/** coderd wakes the daemons of one tag set that contains the job's, and may choose one that cannot run it. */
+export function handOverIn({ daemons }: OrganizationReadings, now: EpochMs): (job: TagSet) => HandOver {
+  const alive = daemons.items.filter((daemon) => isAlive(daemon, now));
+  const tagSets = unique(
+    alive.map(({ tags }) => normalizeTags(tags)),
+    tagKey,
+  );
+  return (job) => {
+    const mayBePolled = tagSets.filter((tags) => hasAll(tags, job)).length > 1;
+    return { mayBePolled, handedOverMs: HANDED_OVER_MS + (mayBePolled ? POLL_MS : 0) };
+  };
+}
 
 /** The pool in a daemon's name, `<pool>-<task id>`; undefined for any other name. */
 export function poolNamed(daemon: Daemon): string | undefined {

@@ -158,8 +158,7 @@ describe('where the wait of people went', () => {
     {
       scenario: 'begins with the longest part',
       wait: { jobs: 9, missed: 0, parts: { notNoticed: 20, imagePull: 62, queued: 18 } },
-      sentence:
-        '62% of the waiting of people was image pull, 20% not noticed yet, 18% queued behind other jobs.',
+      sentence: '62% of the waiting of people was image pull, 20% not noticed yet, 18% queued in coderd.',
     },
     {
       scenario: 'adds up what is left after four parts',
@@ -174,7 +173,7 @@ describe('where the wait of people went', () => {
       scenario: 'counts the jobs whose wait could not be split',
       wait: { jobs: 1_200, missed: 3, parts: { queued: 1, unknown: 999 } },
       sentence:
-        '>99% of the waiting of people was unknown, <1% queued behind other jobs; the wait of 3 of 1,200 jobs could not be split and counts as unknown.',
+        '>99% of the waiting of people was unknown, <1% queued in coderd; the wait of 3 of 1,200 jobs could not be split and counts as unknown.',
     },
   ])('$scenario', ({ wait, sentence }) => {
     expect(peopleWaitText(wait)).toBe(sentence);

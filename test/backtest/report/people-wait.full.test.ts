@@ -33,7 +33,7 @@ it('says in the report what makes the longest part shorter', () => {
   expect(report).toContain(
     '<p class="help">What helps with the longest part, image pull: Use a smaller image, from a registry in the same Region such as ECR.</p>',
   );
-  expect(report).toContain('<dt>queued behind other jobs</dt><dd>Raise waiting.person');
+  expect(report).toContain('<dt>queued in coderd</dt><dd>Raise waiting.person');
 });
 
 describe('the table of the report', () => {
@@ -45,7 +45,7 @@ describe('the table of the report', () => {
     const rows = await rowsOf(page, '#wait-parts-table');
     expect(rows.map(({ head, cells }) => [head, ...cells.slice(1).map(({ text }) => text)])).toEqual([
       ['image pull', '77%', '60 s', '15 s'],
-      ['queued behind other jobs', '19%', '15 s', '3.8 s'],
+      ['queued in coderd', '19%', '15 s', '3.8 s'],
       ['not noticed yet', '3.8%', '3 s', '0.8 s'],
     ]);
     const widths = `[...document.querySelectorAll('#wait-parts-table i')].map((bar) => Math.round(bar.getBoundingClientRect().width))`;

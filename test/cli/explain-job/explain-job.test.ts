@@ -105,9 +105,9 @@ describe('autoscaler explain-job', () => {
         09:00:32       21.5    12%  image pull
         09:00:54        3.6     2%  container start
         09:00:57        7.7     4%  lease and registration
-        09:01:05      120.0    68%  queued behind other jobs
+        09:01:05      120.0    68%  queued in coderd
 
-      most of it: queued behind other jobs. Raise waiting.person or warm to keep more daemons free, and max if the pool is often at it.
+      most of it: queued in coderd. Raise waiting.person or warm to keep more daemons free, and max if the pool is often at it; beside idle daemons up to 30 s are the time until a poll of coderd (docs/troubleshooting.md).
       "
     `);
   });

@@ -63,7 +63,7 @@ describe('the waits of the last hour', () => {
     put(world, 'wait', wait('one', 40_000, { imagePullMs: 40_000 }));
     expect((await logLines(world)).slice(0, 2)).toEqual([
       'waits of the last hour: 2 jobs, median 10 s, p95 40 s',
-      '  image pull 80%, queued behind other jobs 20%',
+      '  image pull 80%, queued in coderd 20%',
     ]);
     expect(await waitsInJson(world)).toMatchObject({
       ...{ p50Seconds: 10, p95Seconds: 40 },
@@ -109,7 +109,7 @@ describe('the waits of the last hour', () => {
     expect(waits).toMatchObject({ jobs: 1, isComplete: false });
     expect(recentWaitLines(waits)).toEqual([
       'waits of the last hour: at least 1 job, median 9 s, p95 9 s',
-      '  queued behind other jobs 100%',
+      '  queued in coderd 100%',
     ]);
   });
 });

@@ -137,6 +137,20 @@ describe('a promised start', () => {
     expect(pendingJobs.map(startOf)).toEqual([[0, 0, 0]]);
   });
 
+  it.each(table<{ world: string; p95: number | string; isPolled?: boolean; because: string }>`
+    world                          | p95                     | isPolled | because
+    cpu I1m; gpu I1m [gpu]; job 1s   | ${28}                   | ${true}  | the poll comes within 29 s
+    cpu I1m; gpu B [gpu]; job 20s    | ${10}                   | ${true}  | the other daemon may have been idle at its posting
+    cpu I1m; gpu I1m [gpu]; job 50s  | ${'daemon-may-have-left'} | ${undefined} | more than a poll has passed
+    cpu I1m; gpu [gpu]; job 1s       | ${0}                    | ${undefined} | no other daemon could be woken
+    cpu I1m; gpu I1m [gpu]; job 1s [gpu] | ${0}                | ${undefined} | the untagged daemon is not woken for a tag that it lacks
+  `)('of a job beside an idle daemon is by $p95 in $world: $because', ({ world, p95, isPolled }) => {
+    const [job] = promised(pictureOf(`${world}; no workspaces`)).pendingJobs;
+    const start = job && startOf(job);
+    expect(typeof start === 'string' ? start : start?.[2]).toBe(p95);
+    expect(job?.isPolled).toBe(isPolled);
+  });
+
   it('does not count on an idle daemon that has left a job waiting for half a minute', () => {
     const picture: Picture = { pools: { cpu: { tasks: 'I1m', max: 1 } }, pending: [{ ageS: 30 }] };
     expect(promised(picture, STARTS).pendingJobs.map(startOf)).toEqual(['daemon-may-have-left']);

@@ -1,5 +1,6 @@
 /** Daemons outside the pools, with real looks and clients. */
 import { expect, it } from 'vitest';
+import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { planText } from '../../../lambda/explain/text.ts';
 import { promisedLook } from '../../../lambda/look/look.ts';
 import { DEFAULT_RELEASE } from '../../../simulator/coderd/rules/versions.ts';
@@ -66,6 +67,63 @@ it('says of a job that no pool can run that the daemon of others which ended may
   const plan = await promisedLook(own.ports(), own.config);
   expect(plan.assignment).toMatchObject([{ pool: null, jobs: 1, served: 'by-doubtful' }]);
   expect(plan.pendingJobs).toMatchObject([{ why: 'daemon-may-have-left' }]);
+});
+
+/** A pool without tasks or with `desiredCount`, and idle daemons of others with these tags. */
+async function besideIdle(tags: Tags, others: readonly Tags[], desiredCount = 0) {
+  const pools = [{ name: 'own', organization: 'default', tags, desiredCount, min: desiredCount }];
+  const own = await startLongLab({ pools });
+  const { coderd } = own.world;
+  await own.run(120);
+  for (const [n, tagsOf] of others.entries()) {
+    const key = coderd.addKey({ organization: 'default', tags: tagsOf, name: `key-${n}` });
+    coderd.connect({ key, name: `other-${n}`, version: DEFAULT_RELEASE }).acquire(() => {});
+  }
+  const submit = () => coderd.submitJob({ organization: 'default', tags, durationMs: 60_000 });
+  const statuses = () => coderd.jobs().map(({ status }) => status);
+  return { own, submit, statuses, desired: () => own.world.service('own').state.desiredCount };
+}
+
+/** coderd wakes one of these for an untagged job, and seldom an untagged daemon. */
+const TAGGED = [...'abcdefghijkl'].map((name) => ({ [name]: '1' }));
+
+it('launches nothing for an untagged job that waits for the poll of an idle daemon of others', async () => {
+  const { own, submit, statuses, desired } = await besideIdle({}, [{}, ...TAGGED]);
+  submit();
+  await own.run(20);
+  expect(statuses()).toEqual(['pending']);
+  await own.run(10);
+  expect(statuses()).toEqual(['running']);
+  expect(desired()).toBe(0);
+});
+
+it.each([
+  { of: 'others', others: [{}, ...TAGGED], own: 0, jobs: 1, seconds: [1, 15] },
+  { of: 'its own pool', others: TAGGED, own: 2, jobs: 2, seconds: [1] },
+])('says that an idle daemon of $of takes a job within 30 s, until it does', async (given) => {
+  const { own, submit, statuses } = await besideIdle({}, given.others, given.own);
+  for (let n = 0; n < given.jobs; n++) submit();
+  for (const seconds of given.seconds) {
+    own.pass(seconds);
+    const plan = await promisedLook(own.ports(), own.config);
+    expect(plan.assignment).toMatchObject([{ jobs: given.jobs, served: 'by-free' }]);
+    const said = planText(plan).match(/\(untagged\): an idle daemon takes it within 30 s/g);
+    expect(said).toHaveLength(given.jobs);
+    expect(planText(plan)).not.toMatch(/starts now|may have left/);
+  }
+  own.pass(29);
+  expect(new Set(statuses())).toEqual(new Set(['running']));
+});
+
+it('launches a task within 20 s for a tagged job that the idle daemon of the only tags which contain it does not take', async () => {
+  const { own, submit, desired } = await besideIdle({ x: '1' }, [{}]);
+  const key = own.world.coderd.addKey({ organization: 'default', tags: { x: '1' }, name: 'gone' });
+  own.world.coderd.connect({ key, name: 'gone', version: DEFAULT_RELEASE }).close();
+  submit();
+  await own.run(10);
+  expect(desired()).toBe(0);
+  await own.run(10);
+  expect(desired()).toBe(1);
 });
 
 it.each([
