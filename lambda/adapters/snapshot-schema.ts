@@ -63,7 +63,6 @@ const snapshotSchema = z.object({
         workspaces: reading(workspaceSchema).exactOptional(),
         templates: reading(templateSchema).exactOptional(),
         activeVersionTags: activeVersionTagsSchema.exactOptional(),
-        presetNames: z.record(z.string(), z.string()).optional(),
         members: reading(memberSchema).optional(),
         offlineDaemons: reading(daemonSchema).optional(),
       }),

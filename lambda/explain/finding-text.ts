@@ -121,8 +121,6 @@ const WORDS: {
   'jobs-about-to-fail': ({ organization, tags, jobs, failsAt }) =>
     `organization "${organization}", tags ${tagText(tags)}: coderd will fail ${some(jobs, 'job')} from ${timeText(failsAt)} on, after 30 min of waiting. New capacity comes too late`,
   'prebuilds-waiting': prebuildsWaitingText,
-  'prebuilds-failing': failingPresetText,
-  'prebuilds-stopped': failingPresetText,
   'workspaces-empty': ({ organization, jobs }) =>
     `organization "${organization}": coderd lists no workspaces, but ${some(jobs, 'workspace build')} ${jobs === 1 ? 'is' : 'are'} in the queue. Each pool keeps its last daemon`,
   'transitions-without-pool': (finding) =>
@@ -237,35 +235,7 @@ function malformedText({ tag, seen, problem }: MalformedOverride): string {
   }
 }
 
-type Failing = FindingOf<'prebuilds-failing' | 'prebuilds-stopped'>;
 type PrebuildsWaiting = FindingOf<'prebuilds-waiting'>;
-
-/** A preset whose prebuilds fail, or of which coderd makes no more. */
-function failingPresetText(finding: Failing): string {
-  const { organization, template, preset, failed } = finding;
-  // an admin of templates writes the name, and it may contain any character
-  const where = `organization "${organization}", template "${template}", preset ${JSON.stringify(preset)}`;
-  return `${where}: the newest ${some(failed, 'prebuild')} failed${consequenceFor(finding)}. ${remedy(finding)}`;
-}
-
-function consequenceFor({ code, failed, limit }: Failing): string {
-  if (limit === null) return '. coderd tries again, and waits longer after each failure';
-  if (code === 'prebuilds-stopped') return `, so coderd makes no more of them (its limit is ${limit})`;
-  if (failed >= limit) return '. The next one has begun. If it fails too, coderd makes no more of them';
-  return `. coderd makes no more of them once the newest ${limit} have failed`;
-}
-
-function remedy(finding: Failing): string {
-  const { code, failed, reaped, workspace, newest } = finding;
-  const retry = code === 'prebuilds-stopped' ? 'delete the failed prebuilds, and coderd tries again' : '';
-  if (reaped === failed) {
-    const raise = `No daemon took their jobs within 30 min. Raise prebuilds.maxTasks or max of the pool that runs them`;
-    return retry === '' ? raise : `${raise}. Then ${retry}`;
-  }
-  const missed = reaped === 0 ? '' : `No daemon took ${reaped} of their jobs within 30 min. `;
-  const read = `Read the build log of prebuilds/${workspace} of ${timeText(newest)}, and activate a fixed version of the template`;
-  return `${missed}${read}${retry === '' ? '' : `. If the template is not the cause, ${retry}`}`;
-}
 
 /** Prebuilds that coderd fails before a daemon takes them. */
 function prebuildsWaitingText(finding: PrebuildsWaiting): string {

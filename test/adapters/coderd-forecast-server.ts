@@ -16,7 +16,6 @@ export class ForecastServer {
   deprecated: object[] = [];
   versions = new Map<string, object>();
   /** By version id. */
-  presets = new Map<string, readonly object[] | null>();
   members: object[] = [];
   offlineDaemons: object[] = [];
   now = NOW;
@@ -68,7 +67,6 @@ export class ForecastServer {
     if (kind === 'templates')
       return ok(asked.get('q') === 'deprecated:true' ? this.deprecated : this.templates);
     if (kind === 'authcheck') return ok(this.#permissions());
-    if (path.endsWith('/presets')) return ok(this.presets.get(id) ?? null);
     const version = this.versions.get(id);
     return version === undefined ? { status: 404 } : ok(version);
   }

@@ -554,61 +554,6 @@ describe('the active version of a template', () => {
   });
 });
 
-describe('the names of presets', () => {
-  const prebuild = (status: string, given: object = {}): object =>
-    workspaceJson(`prebuild that ${status}`, {
-      is_prebuild: true,
-      outdated: false,
-      latest_build: { transition: 'start', template_version_preset_id: 'p1', job: { status } },
-      ...given,
-    });
-  const asked = (requests: readonly string[]) => requests.filter((path) => path.endsWith('/presets'));
-
-  it.each([
-    { workspace: prebuild('succeeded'), because: 'nothing has failed' },
-    { workspace: prebuild('failed', { outdated: true }), because: 'its version is not the active one' },
-    { workspace: prebuild('failed', { is_prebuild: false }), because: 'it belongs to a user' },
-  ])('are not asked for if $because', async ({ workspace }) => {
-    const { server, read } = await serverOf(1);
-    server.workspaces.push(workspace);
-    expect((await read()).presetNames).toBeUndefined();
-    expect(asked(server.requests)).toEqual([]);
-  });
-
-  it('are asked for once for each version of which a prebuild has failed', async () => {
-    const { server, read } = await serverOf(1);
-    server.workspaces.push(prebuild('failed'));
-    server.presets.set('version-of-template-1', [
-      { ID: 'p1', Name: 'large', Parameters: [{ Value: 'hunter2' }] },
-    ]);
-    for (let minute = 0; minute < 3; minute++) {
-      const readings = await read();
-      expect(readings.presetNames).toEqual({ p1: 'large' });
-      const snapshot = aSnapshot({ organizations: [anOrganization(readings)] });
-      expect(parseSnapshot(snapshotToJson(snapshot))).toEqual(snapshot);
-      server.now += 60_000;
-    }
-    expect(asked(server.requests)).toEqual(['GET templateversions/version-of-template-1/presets']);
-    server.workspaces.pop();
-    expect((await read()).presetNames).toBeUndefined();
-  });
-
-  it.each<{ fault: Fault; because: string }>([
-    { fault: { status: 404 }, because: 'coderd refuses' },
-    { fault: REFUSED, because: 'coderd has an error' },
-    { fault: { status: 200, body: '{"not":"a list"}' }, because: 'the answer is another one' },
-    { fault: { status: 200, body: 'null' }, because: 'there is none' },
-    { fault: 'no answer', because: 'coderd does not answer' },
-  ])('are unknown if $because, and everything else is as without them', async ({ fault }) => {
-    const { server, read } = await serverOf(1, 300);
-    server.workspaces.push(prebuild('failed'));
-    server.fault = ({ path }) => (path.endsWith('/presets') ? fault : undefined);
-    const readings = await read();
-    expect(readings.presetNames).toBeUndefined();
-    expect(readings).toMatchObject({ workspaces: { status: 'ok' }, templates: { status: 'ok' } });
-  });
-});
-
 describe('a request with a body', () => {
   it('is sent again with its body after a refused token or a temporary error', async () => {
     const { server, forecast } = await serverOf(1);

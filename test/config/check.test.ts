@@ -11,7 +11,6 @@ it('fills in every default of the smallest configuration', () => {
     coder: {
       url: 'https://coder.example.com',
       token: { secret: 'coder/token' },
-      prebuildsFailureHardLimit: 3,
     },
     limits: { maxTasks: 100 },
     alertAfterMs: 300_000,

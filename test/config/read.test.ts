@@ -196,9 +196,11 @@ describe('values', () => {
     '3:5: pools[0].key: missing; write the secret that holds the provisioner key, such as { secret: coder/keys/default }, or "managed". To use a pre-shared key or the token of a user, write psk or token instead',
   ]);
   reports(
-    'a negative limit of failed prebuilds',
-    withPool('').replace('coder:\n', 'coder:\n  prebuildsFailureHardLimit: -1\n'),
-    ['2:3: coder.prebuildsFailureHardLimit: expected at least 0, got -1'],
+    'a setting that has ended',
+    withPool('').replace('coder:\n', 'coder:\n  prebuildsFailureHardLimit: 3\n'),
+    [
+      '2:3: coder.prebuildsFailureHardLimit: no longer exists; remove it. coderd itself tells template admins of a preset whose prebuilds fail',
+    ],
   );
   reports('no pools', `${HEAD}pools: []\n`, [
     '4:1: pools: the list is empty; write at least one entry; for example: [ { name: default, organization: default, key: { secret: coder/keys/default } } ]',

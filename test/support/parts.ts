@@ -204,7 +204,7 @@ export function aPool(given: Partial<PoolConfig> = {}): PoolConfig {
 
 export function aConfig(...pools: readonly PoolConfig[]): Config {
   return {
-    coder: { ...CODER, prebuildsFailureHardLimit: 3 },
+    coder: CODER,
     alertAfterMs: 5 * MINUTE,
     limits: { maxTasks: 100 },
     looks: { everyMs: 10 * SECOND },

@@ -3,6 +3,8 @@ import type { Path } from './shown.ts';
 
 /** Names that are no settings, or no longer, by their path with positions in lists left out. */
 const MEANT: Readonly<Record<string, string>> = {
+  'coder.prebuildsFailureHardLimit':
+    'no longer exists; remove it. coderd itself tells template admins of a preset whose prebuilds fail',
   'pools[].prewarm.afterPeak':
     'no longer exists; remove it. After a peak, idle daemons drain after idleTimeout (default 20s)',
   'pools[].key.managed': 'unknown setting; for a key that the stack creates and rotates, write key: managed',

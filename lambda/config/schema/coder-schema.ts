@@ -40,10 +40,6 @@ export const coder = z
       })
       .transform((text) => new URL(text).origin)
       .optional(),
-    prebuildsFailureHardLimit: z.int().min(0).default(3).meta({
-      description:
-        'The value of `CODER_WORKSPACE_PREBUILDS_FAILURE_HARD_LIMIT` of coderd, whose API does not show it. After so many failed builds in a row, coderd makes no more prebuilt workspaces of a preset. 0: coderd never stops. It is used in findings only.',
-    }),
   })
   .meta({
     description: 'How the autoscaler reaches coderd.',

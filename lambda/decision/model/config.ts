@@ -151,10 +151,7 @@ export type CoderServer = {
 };
 
 export type Config = {
-  readonly coder: CoderServer & {
-    /** CODER_WORKSPACE_PREBUILDS_FAILURE_HARD_LIMIT of coderd. 0: it never stops. */
-    readonly prebuildsFailureHardLimit: number;
-  };
+  readonly coder: CoderServer;
   /** A job that waits longer is a finding. */
   readonly alertAfterMs: number;
   readonly limits: {

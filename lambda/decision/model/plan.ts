@@ -477,10 +477,6 @@ type FindingFields = {
     /** What holds back launches, as the pool's reasons tell it. */
     limits: readonly Reason['code'][];
   };
-  /** A preset whose newest prebuilds failed. At the limit, coderd makes no more. Null: it never stops. */
-  'prebuilds-failing': FailingPreset & { limit: number | null };
-  /** A preset of which coderd makes no more prebuilds. */
-  'prebuilds-stopped': FailingPreset & { limit: number };
 
   'override-malformed': InPool & MalformedOverride;
   'image-newer-than-server': InPool & { image: string; version: string };
@@ -529,22 +525,6 @@ export type TasksFinding =
   | 'tasks-draining-for-long'
   /** Each has run one job for a day. */
   | 'tasks-busy-for-long';
-
-/** A preset of an active version whose newest prebuilt workspaces have failed. */
-export type FailingPreset = {
-  readonly organization: string;
-  /** The name of the template, or its id if the name is unknown. */
-  readonly template: string;
-  /** Its name, or its id if the name is unknown. */
-  readonly preset: string;
-  /** How many failed in a row, up to now. */
-  readonly failed: number;
-  /** How many of these coderd failed because no daemon took their jobs for half an hour. */
-  readonly reaped: number;
-  /** The name of the newest one, and when its build was submitted. */
-  readonly workspace: string;
-  readonly newest: IsoTime;
-};
 
 export type Plan = {
   readonly version: 1;

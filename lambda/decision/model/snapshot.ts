@@ -118,8 +118,6 @@ export type Workspace = {
     readonly deadline?: Maybe<EpochMs>;
     readonly max_deadline?: Maybe<EpochMs>;
     readonly initiator_id?: Maybe<string>;
-    /** The preset of the build; absent before 2.22. */
-    readonly template_version_preset_id?: Maybe<string>;
     readonly job: {
       readonly id?: Maybe<JobId>;
       readonly status: JobStatus;
@@ -165,8 +163,6 @@ export type ForecastReadings = {
   readonly templates: Reading<Template>;
   /** By template id: coderd's autostart gate checks the tags of the active version. */
   readonly activeVersionTags: Readonly<Record<string, Tags>>;
-  /** The names of some presets, by preset id: those of which prebuilt workspaces have failed. */
-  readonly presetNames?: Readonly<Record<string, string>> | undefined;
   /** The members that the token may read. Without them every owner counts as active. */
   readonly members?: Reading<Member> | undefined;
   /** Of the last four days: when the gate was open. Before 2.26 they are in `daemons`. */

@@ -4,8 +4,6 @@
 export const OLDEST_SERVER = '2.20';
 /** coderd fails a job that has been pending for 30 minutes (docs/internals/coder.md §5). */
 export const REAPS_PENDING_SINCE = '2.23';
-/** coderd stops prebuilds of a preset that keeps failing (docs/internals/coder.md §10). */
-export const LIMITS_PRESETS_SINCE = '2.23';
 /**
  * From this release on, coderd filters the list of daemons by status and age, and leaves out
  * offline ones by default. Older servers list them, and answer 400 to the parameters

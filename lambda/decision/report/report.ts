@@ -14,7 +14,6 @@ import { reportAssignment, reportUnserved } from './assignment-rows.ts';
 import { reportFindings } from './findings.ts';
 import { joinParts } from './join-parts.ts';
 import { lastingFindings, mismatchesOf } from './mismatches.ts';
-import { prebuildFindings } from './prebuilds.ts';
 import { reasonsOf } from './reasons.ts';
 import { forecastFindings, reportForecast } from './report-forecast.ts';
 import { prebuildWaitFindings } from './waiting.ts';
@@ -55,7 +54,6 @@ export function report(decided: Decided, { snapshot, config }: Look): Reported {
       ...lastingFindings(found, snapshot.remembered, snapshot.takenAt),
       ...forecastFindings(wakeDemands, snapshot),
       ...prebuildWaitFindings(assignment, { pools, snapshot }),
-      ...prebuildFindings(snapshot, config),
     ],
   } as const;
   return { plan, mismatches: mismatchesOf(found) };

@@ -29,7 +29,7 @@ import {
   QueryParameters,
   type UserRequest,
 } from './request.ts';
-import { templates, templateVersion, versionPresets } from './template-routes.ts';
+import { templates, templateVersion } from './template-routes.ts';
 import { workspaceBuilds, workspaces } from './workspace-routes.ts';
 
 type CoderdHandlerOptions = {
@@ -171,7 +171,6 @@ const ROUTES: readonly Route[] = [
   get('workspaces/:id/builds', workspaceBuilds),
   get('templates', templates),
   get('templateversions/:id', templateVersion),
-  get('templateversions/:id/presets', versionPresets),
   { method: 'POST', segments: ['authcheck'], handle: authCheck },
 ];
 

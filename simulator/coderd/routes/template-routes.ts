@@ -45,23 +45,6 @@ export function templateVersion({ model, ids: [id = ''] }: UserRequest): Answer 
     : { status: 200, body: versionAnswer(found.template, found.version, model) };
 }
 
-/** Every member may read them, like their version. codersdk.Preset has no JSON names. */
-export function versionPresets({ model, ids: [id = ''] }: UserRequest): Answer {
-  if (!isUuid(id)) return badUuid(id);
-  const found = model.findVersion(id.toLowerCase());
-  if (found === undefined) return NOT_FOUND;
-  const body = model.prebuilds.ofVersion(found.version.id).map((preset) => ({
-    ID: preset.id,
-    Name: preset.name,
-    Parameters: [],
-    Default: false,
-    DesiredPrebuildInstances: preset.instances,
-    Description: '',
-    Icon: '',
-  }));
-  return { status: 200, body: body.length === 0 ? null : body };
-}
-
 /** Monday first, as coderd lists them. */
 const WEEK = [...WEEKDAYS.slice(1), ...WEEKDAYS.slice(0, 1)];
 

@@ -16,13 +16,7 @@ import type { CoderdHttp } from '../http/http.ts';
 import { failure, reading } from '../http/reading.ts';
 import { type RefusalEvidence, type Refused, readEvidence, readRefused } from './permissions.ts';
 import { isFulfilled, settleAll } from './settle-all.ts';
-import {
-  ActiveVersions,
-  type ListedTemplate,
-  listTemplates,
-  PresetNames,
-  type VersionTags,
-} from './template-versions.ts';
+import { ActiveVersions, type ListedTemplate, listTemplates, type VersionTags } from './template-versions.ts';
 import { type Listing, listWorkspaces } from './workspace-list.ts';
 
 const ROLE =
@@ -38,7 +32,6 @@ type Lists = {
   readonly workspaces: Reading<Workspace>;
   readonly templates: Reading<ListedTemplate>;
   readonly versions: VersionTags;
-  readonly presetNames: Readonly<Record<string, string>>;
   readonly refused: Refused;
 };
 
@@ -46,7 +39,6 @@ export class ForecastReading {
   readonly #http: CoderdHttp;
   readonly #budgetMs: number;
   readonly #versions: ActiveVersions;
-  readonly #presetNames: PresetNames;
   #templatesInUse: ReadonlySet<string> = new Set();
   #resumeAt = 0;
 
@@ -55,7 +47,6 @@ export class ForecastReading {
     this.#http = http;
     this.#budgetMs = budgetMs;
     this.#versions = new ActiveVersions(http);
-    this.#presetNames = new PresetNames(http);
   }
 
   /** Does not throw: each reading has a status. A list that came in part is `failed`, with that part. */
@@ -73,11 +64,8 @@ export class ForecastReading {
       readEvidenceOf(organizations, listing, build),
     ]);
     this.#resumeAt = resumeAt;
-    const [versions, presetNames] = await Promise.all([
-      this.#readVersions(workspaces, templates, whole),
-      this.#presetNames.read(workspaces.items, templates.items, whole),
-    ]);
-    const lists = { workspaces, templates, versions, presetNames, refused };
+    const versions = await this.#readVersions(workspaces, templates, whole);
+    const lists = { workspaces, templates, versions, refused };
     return new Map(
       organizations.map((organization, index) => [
         organization.id,
@@ -121,7 +109,7 @@ async function readTemplates(
 
 /** Derives the readings of one organization from the lists of all organizations. */
 function readingsOf(organization: Organization, lists: Lists): ForecastReadings {
-  const { workspaces, templates, versions, presetNames, refused } = lists;
+  const { workspaces, templates, versions, refused } = lists;
   const hasTemplates = !refused('template', organization.id);
   const ownTemplates = ownPart('listing templates', templates, organization);
   const own = hasTemplates ? ownTemplates.items : [];
@@ -141,7 +129,6 @@ function readingsOf(organization: Organization, lists: Lists): ForecastReadings 
         }
       : forbidden('templates', organization),
     activeVersionTags: Object.fromEntries(tags),
-    ...(hasTemplates && Object.keys(presetNames).length > 0 ? { presetNames } : {}),
   };
 }
 

@@ -73,7 +73,6 @@ function bridgedReadings(fresh: ForecastReadings, earlier: ForecastReadings | un
     workspaces: bridged(fresh.workspaces, earlier?.workspaces),
     templates: bridged(fresh.templates, earlier?.templates),
     activeVersionTags: tags ?? {},
-    presetNames: fresh.presetNames,
     members: latest(fresh.members, earlier?.members),
     offlineDaemons: latest(fresh.offlineDaemons, earlier?.offlineDaemons),
   };

@@ -2,42 +2,32 @@
 
 import type * as z from 'zod';
 import { unique } from '../../../decision/model/collections.ts';
-import type { Template, Workspace } from '../../../decision/model/snapshot.ts';
 import type { Tags } from '../../../decision/model/tags.ts';
 import { joinRows, type Rows } from '../../shared/rows.ts';
 import type { CoderdHttp, Document } from '../http/http.ts';
-import {
-  type listedTemplateSchema,
-  presetsSchema,
-  templateRows,
-  templateVersionSchema,
-} from '../http/schemas.ts';
+import { type listedTemplateSchema, templateRows, templateVersionSchema } from '../http/schemas.ts';
 import { settleAll } from './settle-all.ts';
 
-type KnownVersions<T> = {
-  readonly known: ReadonlyMap<string, T>;
+export type VersionTags = {
+  readonly known: ReadonlyMap<string, Tags>;
   /** By version id: the error that prevented the reading. */
   readonly failures: ReadonlyMap<string, unknown>;
 };
 
-type Limits = { readonly atOnce: number; readonly most?: number };
+const AT_ONCE = 8;
 
-class PerVersion<T> {
-  readonly #read: (id: string, signal: AbortSignal) => Promise<T>;
-  readonly #limits: Limits;
-  #known: ReadonlyMap<string, T> = new Map();
+export class ActiveVersions {
+  readonly #http: CoderdHttp;
+  #known: ReadonlyMap<string, Tags> = new Map();
 
-  /** `most`: the most requests of one reading. @default no limit */
-  constructor(read: (id: string, signal: AbortSignal) => Promise<T>, limits: Limits) {
-    this.#read = read;
-    this.#limits = limits;
+  constructor(http: CoderdHttp) {
+    this.#http = http;
   }
 
   /** Reads the versions that are not known yet, and forgets all versions that are not in `ids`. */
-  async read(ids: ReadonlySet<string>, signal: AbortSignal): Promise<KnownVersions<T>> {
-    const { atOnce, most } = this.#limits;
-    const unknown = [...ids].filter((id) => !this.#known.has(id)).slice(0, most);
-    const outcomes = await settleAll(unknown, atOnce, (id) => this.#read(id, signal));
+  async read(ids: ReadonlySet<string>, signal: AbortSignal): Promise<VersionTags> {
+    const unknown = [...ids].filter((id) => !this.#known.has(id));
+    const outcomes = await settleAll(unknown, AT_ONCE, (id) => this.#readOne(id, signal));
     const failures = new Map<string, unknown>();
     const known = new Map([...this.#known].filter(([id]) => ids.has(id)));
     for (const [index, id] of unknown.entries()) {
@@ -48,55 +38,11 @@ class PerVersion<T> {
     this.#known = known;
     return { known, failures };
   }
-}
 
-const pathOf = (version: string): string => `/api/v2/templateversions/${encodeURIComponent(version)}`;
-
-export type VersionTags = KnownVersions<Tags>;
-
-export class ActiveVersions extends PerVersion<Tags> {
-  constructor(http: CoderdHttp) {
-    super(
-      async (id, signal) => (await http.get(pathOf(id), {}, templateVersionSchema, signal)).value.job.tags,
-      { atOnce: 8 },
-    );
+  async #readOne(id: string, signal: AbortSignal): Promise<Tags> {
+    const path = `/api/v2/templateversions/${encodeURIComponent(id)}`;
+    return (await this.#http.get(path, {}, templateVersionSchema, signal)).value.job.tags;
   }
-}
-
-type Names = Readonly<Record<string, string>>;
-
-/** A look waits for the names, which are worth no more. */
-const LONGEST_MS = 1_000;
-
-/** Names of presets whose prebuilt workspaces have failed: the list of workspaces has only ids. */
-export class PresetNames {
-  readonly #versions: PerVersion<Names>;
-
-  /** The presets of further versions keep their ids for now. */
-  constructor(http: CoderdHttp) {
-    const readOne = async (version: string, signal: AbortSignal): Promise<Names> => {
-      const { value } = await http.get(`${pathOf(version)}/presets`, {}, presetsSchema, signal);
-      return Object.fromEntries((value ?? []).map(({ ID, Name }) => [ID, Name]));
-    };
-    this.#versions = new PerVersion(readOne, { atOnce: 4, most: 20 });
-  }
-
-  /** The known names of all presets of failing versions. Does not throw: without a name there is the id. */
-  async read(
-    workspaces: readonly Workspace[],
-    templates: readonly Template[],
-    signal: AbortSignal,
-  ): Promise<Names> {
-    const failing = new Set(workspaces.filter(isFailedPrebuild).map(({ template_id }) => template_id));
-    const versions = templates.filter(({ id }) => failing.has(id)).map((each) => each.active_version_id);
-    const brief = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]);
-    const { known } = await this.#versions.read(new Set(versions), brief);
-    return Object.assign({}, ...known.values());
-  }
-}
-
-function isFailedPrebuild({ is_prebuild, outdated, latest_build: { transition, job } }: Workspace): boolean {
-  return is_prebuild === true && outdated === false && transition === 'start' && job.status === 'failed';
 }
 
 export type ListedTemplate = z.output<typeof listedTemplateSchema>;

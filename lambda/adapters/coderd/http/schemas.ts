@@ -103,7 +103,6 @@ export const workspaceSchema = z.object({
     deadline: maybeTime,
     max_deadline: maybeTime,
     initiator_id: z.string().nullish(),
-    template_version_preset_id: z.string().nullish(),
     job: z.object({
       id: branded<JobId>().nullish(),
       status: z.string(),
@@ -156,9 +155,6 @@ export const workspacesPageSchema = z.object({
 
 /** docs/internals/coder.md §10: `GET /api/v2/templateversions/{id}`. */
 export const templateVersionSchema = z.object({ job: z.object({ tags }) });
-
-/** docs/internals/coder.md §10. coderd writes Go's own names, and null for none. */
-export const presetsSchema = z.array(z.object({ ID: z.string(), Name: z.string() })).nullable();
 
 /** codersdk.AuthorizationResponse: by name of the check, whether the token's user is allowed. */
 export const authorizationSchema = z.record(z.string(), z.boolean());
