@@ -195,12 +195,13 @@ const RULES: Rules<Decided> = {
       expect((protection?.expirationDate ?? 0) - NOW).toBeGreaterThanOrEqual(24 * 3_600_000);
     }
   },
-  'never raises a count above max, beside tasks that drain, have left or are replaced, nor the sum over maxTasks':
+  'never raises a count above max, beside tasks that drain, have just left, have left or are replaced, nor the sum over maxTasks':
     ({ snapshot, config, plan, deliberation }) => {
       for (const { need, to } of deliberation.pools) {
         const { service, pool } = need.view;
-        const { leaving, left } = need.capacity;
-        expect(to).toBeLessThanOrEqual(Math.max(service?.desiredCount ?? 0, pool.max + leaving + left));
+        const { leaving, left, justLeft } = need.capacity;
+        const most = Math.min(2 * pool.max, pool.max + justLeft) + leaving + left;
+        expect(to).toBeLessThanOrEqual(Math.max(service?.desiredCount ?? 0, most));
       }
       const before = plan.pools.reduce(
         (total, { name, desired }) => total + Math.max(desired.from ?? 0, thereOf(snapshot, name)),

@@ -6,7 +6,7 @@ import { type EpochMs, type PoolName, poolOfPart } from '../model/brands.ts';
 import { groupsBy, sum } from '../model/collections.ts';
 import type { Floor, Served } from '../model/plan.ts';
 import { priceOf } from '../settings/prices.ts';
-import type { Capacity } from '../supply/capacity.ts';
+import { type Capacity, mostTasks } from '../supply/capacity.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { type Assigned, type Assignment, launchesOf, paidFor } from './assignment.ts';
 import { chooseGivenUp, countHeldForRecord } from './idle-daemons.ts';
@@ -46,7 +46,7 @@ export type ReadyDaemons = {
 export type NeededTasks = {
   /** Before all limits except `prebuilds.maxTasks`. */
   readonly wanted: number;
-  /** The same, up to the pool's `max`. */
+  /** The same, up to the pool's `max`, beside tasks that have just left. */
   readonly wantedBelowMax: number;
   /** After all limits. */
   readonly granted: number;
@@ -212,7 +212,7 @@ function deriveOwnNeed(
       offer.served === 'by-peer' && isPending(group) ? (group.leftTo ?? []) : [],
     ),
     tasks: {
-      ...{ wanted, wantedBelowMax: Math.min(wanted, view.pool.max) },
+      ...{ wanted, wantedBelowMax: Math.min(wanted, mostTasks(view.pool.max, capacity)) },
       granted: capacity.total + forMin + launches.granted,
     },
     held: { people: launchesHeld(isUrgent).waiting, prebuilds },

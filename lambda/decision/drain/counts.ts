@@ -114,14 +114,14 @@ function lower({ from, wanted, total, notLeft, drained, lowest, unprotected }: C
 function countsOf(input: CountInput): Counts {
   const { service, capacity, doubts } = input;
   const from = service.desiredCount + capacity.uncounted;
-  const { total, leaving, replacing, left } = capacity;
+  const { total, leaving, replacing, left, justLeft } = capacity;
   const wanted = Math.min(input.wanted, total + roomToLaunch(input));
   return {
     ...{ from, wanted, total, notLeft: total + leaving, left },
     drained: capacity.isFailing ? left - capacity.vacant : left,
     lowest: Math.max(wanted, total) + leaving + left,
     most: Math.max(from, input.max),
-    draining: leaving - replacing + left - capacity.uncounted,
+    draining: leaving - replacing + left + justLeft - capacity.uncounted,
     holds: holdsOf(input),
     unprotected: unprotectedTasks(capacity),
     isExposed: capacity.isHeldBack && capacity.exposed > 0,

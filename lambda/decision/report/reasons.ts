@@ -13,7 +13,7 @@ import type { Snapshot, StockChoice } from '../model/snapshot.ts';
 import { MINUTE_MS } from '../model/units.ts';
 import { OLDEST_SERVER } from '../model/version.ts';
 import { UNKNOWN_RULE } from '../stock/replay.ts';
-import { countDaemons, mayDrain, unplacedTasks } from '../supply/capacity.ts';
+import { countDaemons, mayDrain, mostTasks, unplacedTasks } from '../supply/capacity.ts';
 import { launchesForJobsOnly } from '../supply/doubts.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { oldSecretReasons } from './secret-report.ts';
@@ -194,7 +194,8 @@ function boundReasons(need: PoolNeed, { limits }: Config): readonly Reason[] {
   const { wanted, wantedBelowMax, granted } = need.tasks;
   const { pool } = view;
   const reasons: Reason[] = [];
-  if (wanted > pool.max) reasons.push(...maxReasons(view, wanted));
+  const most = mostTasks(pool.max, capacity);
+  if (wanted > most) reasons.push(...maxReasons(view, wanted - most + pool.max));
   const total = capacity.total + (view.share?.elsewhere ?? 0);
   if (view.minFrom === 'pin' && total > pool.min)
     reasons.push({ code: 'above-pin', tasks: total - pool.min });
@@ -245,9 +246,10 @@ function whyHeldBack(
 function stockBoundReasons(need: PoolNeed, limits: Config['limits']): readonly Reason[] {
   const { view, tasks, held, capacity } = need;
   if (held.stock === 0 || capacity.isHeldBack) return [];
+  const most = mostTasks(view.pool.max, capacity);
   const wanted = tasks.granted + held.stock;
-  if (tasks.granted >= view.pool.max) return maxReasons(view, wanted);
-  return overallLimit(need, limits, { wanted: Math.min(view.pool.max, wanted), waitMinutesPerHour: 0 });
+  if (tasks.granted >= most) return maxReasons(view, wanted - most + view.pool.max);
+  return overallLimit(need, limits, { wanted: Math.min(most, wanted), waitMinutesPerHour: 0 });
 }
 
 /** A job that is held back waits for as long as the limit applies. */

@@ -4,7 +4,7 @@ import type { Service } from '../model/snapshot.ts';
 import { isOldRevision, type OlderTasks } from './older-tasks.ts';
 import { FAILURES_TO_TRIP } from './starts.ts';
 import type { PoolView } from './supply.ts';
-import { isLeaving, isSure, type TaskView } from './task-state.ts';
+import { hasJustLeft, isLeaving, isSure, type TaskView } from './task-state.ts';
 
 export type Capacity = {
   /** Tasks that ECS runs or will run, without those that drain or have left. */
@@ -12,6 +12,8 @@ export type Capacity = {
   readonly working: number;
   readonly starting: number;
   readonly unguarded: number;
+  /** Of those: idle ones, which have most likely just left. Launches do not wait for coderd to see it. */
+  readonly justLeft: number;
   /** Starting and unguarded tasks that are RUNNING without a lease, so they may have a daemon. */
   readonly exposed: number;
   /** Tasks that drain, and those whose turn to be replaced has come. */
@@ -59,6 +61,7 @@ export function measure(view: PoolView): Capacity {
     missing,
     isHeldBack: isHeldBack(view),
     unguarded,
+    justLeft: count(hasJustLeft),
     exposed: unguarded + (isFailing ? 0 : count((task) => isExposed(view, task))),
     leaving: replacing + count(({ state }) => state === 'leaving'),
     replacing,
@@ -195,6 +198,14 @@ export type RoomToLaunch = Rollout & {
 };
 
 /**
+ * How many tasks that have not left a pool has at most: `max`, beside those that have just left. At most
+ * as many again: a pool whose tasks never get a lease must not grow without end (docs/adr/0003).
+ */
+export function mostTasks(max: number, { justLeft }: Pick<Capacity, 'justLeft'>): number {
+  return max + Math.min(max, justLeft);
+}
+
+/**
  * How many tasks the count launches at most: offers promise no more, and the count grants no more.
  * Tasks that never had a daemon are given up first, and count against `max` while they may not go.
  * Otherwise a pool whose tasks never get a daemon would grow without end (docs/adr/0003).
@@ -204,5 +215,5 @@ export function roomToLaunch({ service, capacity, max, doubts }: RoomToLaunch): 
   if (doubts.includes('server-too-old')) return 0;
   const isHeld = doubts.length > 0 || isDeploying({ service, capacity }) || starting + unguarded > 0;
   const isGivingUp = vacant > 0 && !isHeld && service.desiredCount + uncounted >= total + leaving;
-  return isGivingUp ? 0 : Math.max(0, max - total - vacant);
+  return isGivingUp ? 0 : Math.max(0, mostTasks(max, capacity) - total - vacant);
 }

@@ -151,8 +151,13 @@ function deriveUse({ task, organization, index, now }: TaskInput, daemon: Daemon
  * guard, so decisions treat it as unguarded. Such a daemon has no job that ECS could kill; once it
  * takes one, it is reported.
  */
-export function isLeaving({ state, use, leaseMs }: TaskView): boolean {
-  return state === 'leaving' || (state === 'unguarded' && use === 'idle' && leaseMs !== undefined);
+export function isLeaving(task: TaskView): boolean {
+  return task.state === 'leaving' || hasJustLeft(task);
+}
+
+/** Whether a task without a lease has an idle daemon, which has most likely just left. */
+export function hasJustLeft({ state, use, leaseMs }: TaskView): boolean {
+  return state === 'unguarded' && use === 'idle' && leaseMs !== undefined;
 }
 
 /**

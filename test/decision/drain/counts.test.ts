@@ -25,6 +25,7 @@ function capacityOf(tasks: string): Capacity {
     working: 0,
     starting: 0,
     unguarded: 0,
+    justLeft: 0,
     leaving: 0,
     replacing: 0,
     left: 0,
@@ -84,6 +85,17 @@ const tooLow = table<Row>`
   4 working            | 3       | 4      | 2   |       | 3 count-below-tasks(4) | a count above max is not lowered here
 `;
 
+const justLeft = table<Row>`
+  tasks                                        | desired | wanted | max | expected               | because
+  5 unguarded                                  | 5       | 10     | 5   | '5'                    | one that has a job may keep its place for hours
+  5 unguarded, 5 justLeft                      | 5       | 10     | 5   | 10 includes-leaving(5) | their places are free in 90 s at most
+  2 working, 3 unguarded, 3 justLeft           | 5       | 10     | 5   | 8 includes-leaving(3)  | those that work keep their places
+  5 unguarded, 5 starting, 5 justLeft          | 10      | 15     | 5   | '10'                   | those that were launched have taken the places
+  10 unguarded, 10 justLeft                    | 10      | 15     | 5   | '10'                   | tasks that never get a lease must not grow without end
+  5 working, 5 unguarded, 5 justLeft           | 10      | 5      | 5   | '10'                   | the count is not lowered before coderd shows that they have left
+  1 working, 1 unguarded, 1 justLeft, 1 left   | 3       | 1      | 5   | 3 holding-for-unguarded(1) | ECS could choose the one without a lease
+`;
+
 const falling = table<Row>`
   tasks                           | desired | wanted | doubt | deployments | expected                   | because
   1 working, 1 left               | 2       | 1      |       |             | 1 tasks-left(1)            | the count follows
@@ -133,6 +145,7 @@ const vacant = table<Row>`
 describe.each([
   { name: 'rising', rows: rising },
   { name: 'too low', rows: tooLow },
+  { name: 'just left', rows: justLeft },
   { name: 'falling', rows: falling },
   { name: 'after an early success', rows: cleaningUp },
   { name: 'tasks that never had a daemon', rows: vacant },
