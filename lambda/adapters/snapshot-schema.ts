@@ -52,6 +52,7 @@ const snapshotSchema = z.object({
     buildInfo: buildInfoSchema.optional(),
     token: z.object({ expiresAt: time }).optional(),
     license: z.enum(['entitled', 'grace_period', 'not_entitled']).optional(),
+    unlicensedAt: time.exactOptional(),
     organizations: z.array(
       z.object({
         id: z.string() as unknown as z.ZodType<OrganizationId, OrganizationId>,

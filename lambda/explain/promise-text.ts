@@ -69,6 +69,7 @@ const WHY: Readonly<Record<NoPromise, string>> = {
   'left-to-peer': 'another stack launches for it',
   'pool-held': 'a person has paused or pinned its pool',
   'readings-in-doubt': 'a list is incomplete or contradicts another one (see the findings)',
+  'license-missing': 'coderd has no license for external daemons, so no new daemon can connect',
   'starts-failing': 'tasks of its pool fail to start',
   'daemon-may-have-left':
     'the free daemon that fits may have left: coderd has not seen it for a minute, or it does not take the job',

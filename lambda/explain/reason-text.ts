@@ -85,6 +85,8 @@ const WORDS: { readonly [Code in Reason['code']]: (reason: ReasonOf<Code>) => st
     `ECS has failed to place ${reason.tasks === 0 ? 'tasks' : some(reason.tasks, 'task')} since ${timeText(reason.since)}, trying one task at a time (needs ${some(reason.wanted, 'task')}, gets ${reason.granted}): ${startHint(reason.reason)}`,
   'waiting-for-vacant': ({ tasks }) =>
     `launches on hold until ECS stops ${some(tasks, 'task')} whose daemon never registered`,
+  'license-missing': ({ wanted }) =>
+    `needs ${some(wanted, 'task')} and launches none: coderd has no license for external daemons and refuses them`,
   'server-too-old': ({ version, oldest }) => `coderd ${version} is too old. Upgrade it to ${oldest} or newer`,
   'no-service': () => 'this pool has no ECS service',
   'nothing-to-do': () => 'nothing to do',
@@ -198,6 +200,8 @@ function doubtPhrase(doubt: Doubt): string {
       return 'clocks differ (see findings)';
     case 'server-too-old':
       return 'coderd is too old';
+    case 'license-missing':
+      return 'coderd has no license for external daemons, so no daemon could take the place of another';
     case 'tasks-fewer-than-counted':
       return 'ECS lists fewer tasks than it counts';
     case 'count-contested':

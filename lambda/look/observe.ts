@@ -1,5 +1,5 @@
 /** Reads one snapshot of coderd, ECS and Secrets Manager, with parallel requests where possible. */
-import type { EpochMs, JobId, OrganizationId } from '../decision/model/brands.ts';
+import { type EpochMs, type JobId, lastPart, type OrganizationId } from '../decision/model/brands.ts';
 import type { Config, PoolConfig } from '../decision/model/config.ts';
 import { type SecretEntry, secretsOf } from '../decision/model/secrets.ts';
 import { poolOfService } from '../decision/model/service-tags.ts';
@@ -12,6 +12,7 @@ import type {
   Snapshot,
   Task,
 } from '../decision/model/snapshot.ts';
+import { nameInParts } from '../decision/supply/daemons.ts';
 import type { Clock, Coderd, Organization, Ports, ReadableEcs, SecretList, WantedSecret } from './ports.ts';
 import { TimeLimit } from './time-limit.ts';
 
@@ -23,12 +24,15 @@ export async function observe(
 ): Promise<Snapshot> {
   const startedAt = clock.now();
   const aws = observeEcs(limit.ecs(ecs), startedAt);
-  const [coder, cluster, secrets] = await Promise.all([
-    observeCoder({ coderd: limit.coderd(coderd), clock }, config),
+  const limited = limit.coderd(coderd);
+  const [read, cluster, secrets] = await Promise.all([
+    observeCoder({ coderd: limited, clock }, config),
     aws,
     list &&
       aws.then((ecs) => observeSecrets(list, config.pools, { ecs, now: ecs.services.takenAt ?? startedAt })),
   ]);
+  const isDoubted = read.license !== 'not_entitled' && isAnyUnconnected(read, cluster);
+  const coder = isDoubted ? { ...read, ...(await limited.license(timeOf(read) ?? startedAt, true)) } : read;
   limit.end();
   // coderd's clock: the decision compares it with times that coderd wrote
   const takenAt = timeOf(coder) ?? cluster.services.takenAt ?? clock.now();
@@ -49,6 +53,14 @@ function timeOf({ organizations }: Snapshot['coder']): EpochMs | undefined {
   return times.length === 0 ? undefined : (Math.min(...times) as EpochMs);
 }
 
+/** Whether a task holds a lease and coderd lists no daemon of it: coderd may have refused it. */
+function isAnyUnconnected({ organizations }: Snapshot['coder'], { protections }: Snapshot['ecs']): boolean {
+  if (organizations.some(({ daemons }) => daemons.status !== 'ok')) return false;
+  const rows = organizations.flatMap(({ daemons }) => daemons.items);
+  const connected = new Set(rows.map(({ name }) => nameInParts(name).ending));
+  return protections.items.some((item) => item.protectionEnabled && !connected.has(lastPart(item.taskArn)));
+}
+
 /** Reads everything from coderd. Does not throw. */
 export async function observeCoder(
   { coderd, clock }: { readonly coderd: Coderd; readonly clock: Pick<Clock, 'now'> },
@@ -61,7 +73,7 @@ export async function observeCoder(
   const now = build.takenAt ?? clock.now();
   const [expiresAt, license, forecast, ...organizations] = await Promise.all([
     coderd.tokenExpiry(now),
-    coderd.license(now),
+    coderd.license(now, false),
     forecastOf(coderd, known.items, config.pools, { now, build: buildInfo }),
     ...[...new Set(found)].map((item) =>
       typeof item === 'string'
@@ -72,7 +84,7 @@ export async function observeCoder(
   return {
     ...(buildInfo === undefined ? {} : { buildInfo }),
     ...(expiresAt === undefined ? {} : { token: { expiresAt } }),
-    ...(license === undefined ? {} : { license }),
+    ...license,
     organizations: organizations
       .map((view) => ({ ...view, ...forecast.get(view.id) }))
       .map((view) => (known.items.some(({ id }) => id === view.id) ? recorded(coderd, view, now) : view)),

@@ -4,16 +4,15 @@ import type { SecretEntry, SecretOwner, UsedSecret } from '../decision/model/sec
 import type {
   BuildInfo,
   Daemon,
-  Entitlement,
   ForecastReadings,
   Job,
   Protection,
   Reading,
   Service,
+  Snapshot,
   Task,
   Workspace,
 } from '../decision/model/snapshot.ts';
-
 import type { LookMemory } from './look-memory.ts';
 import type { Relay } from './relay/relay.ts';
 import type { KeptRecord } from './stock/kept-record.ts';
@@ -66,9 +65,15 @@ export interface Coderd {
    * or coderd extends the token with each use.
    */
   tokenExpiry(now: EpochMs): Promise<EpochMs | undefined>;
-  /** The license for external provisioner daemons, at most an hour older than `now`. Undefined: unknown. */
-  license(now: EpochMs): Promise<Entitlement | undefined>;
+  /**
+   * The license for external provisioner daemons, at most an hour older than `now`. Read again if it is
+   * missing, or doubted.
+   */
+  license(now: EpochMs, isDoubted: boolean): Promise<LicenseReading>;
 }
+
+/** `unlicensedAt`: when this process last saw that it was missing. Empty: unknown. */
+export type LicenseReading = Pick<Snapshot['coder'], 'license' | 'unlicensedAt'>;
 
 /** A task whose protection ECS refused to change, with the reason of ECS. */
 export type Refusal = {

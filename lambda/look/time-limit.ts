@@ -39,7 +39,7 @@ export class TimeLimit {
       recentJobs: (organization, seen) => coderd.recentJobs(organization, seen),
       knowsEnd: (organization, id) => coderd.knowsEnd(organization, id),
       tokenExpiry: (now) => this.#or(undefined, coderd.tokenExpiry(now)),
-      license: (now) => this.#or(undefined, coderd.license(now)),
+      license: (now, isDoubted) => this.#or({}, coderd.license(now, isDoubted)),
     };
   }
 

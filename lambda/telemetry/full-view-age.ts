@@ -24,10 +24,13 @@ export class FullViewAge {
   }
 }
 
-/** Doubts that make a view incomplete. Overrides by a person and changes by others do not. */
+/** Doubts that make a view incomplete. Overrides by a person, changes by others and a missing license do not. */
 type Contradiction = Exclude<
   Doubt & Finding['code'],
-  `${string}-${'truncated' | 'forbidden' | 'failed' | 'stale'}` | 'override-malformed' | 'count-contested'
+  | `${string}-${'truncated' | 'forbidden' | 'failed' | 'stale'}`
+  | 'override-malformed'
+  | 'count-contested'
+  | 'license-missing'
 >;
 
 const CONTRADICTIONS: Readonly<Record<Contradiction, true>> = {

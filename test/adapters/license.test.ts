@@ -26,16 +26,30 @@ async function start(): Promise<{ lab: Lab; license: License; asked: () => numbe
 describe('the license', () => {
   it('is read once an hour', async () => {
     const { lab, license, asked } = await start();
-    expect(await license.at(START)).toBe('entitled');
+    expect(await license.at(START)).toEqual({ license: 'entitled' });
     lab.world.coderd.licence = 'not_entitled';
-    expect(await license.at(plusMs(START, HOUR_MS - 1))).toBe('entitled');
+    expect(await license.at(plusMs(START, HOUR_MS - 1))).toEqual({ license: 'entitled' });
     expect(asked()).toBe(1);
-    expect(await license.at(plusMs(START, HOUR_MS))).toBe('not_entitled');
+    const unlicensedAt = plusMs(START, HOUR_MS);
+    expect(await license.at(unlicensedAt)).toEqual({ license: 'not_entitled', unlicensedAt });
+  });
+
+  it('is read again if it is doubted, and while it is missing', async () => {
+    const { lab, license, asked } = await start();
+    await license.at(START);
+    lab.world.coderd.licence = 'not_entitled';
+    const at = (seconds: number) => plusMs(START, seconds * 1_000);
+    expect(await license.at(at(1), true)).toEqual({ license: 'not_entitled', unlicensedAt: at(1) });
+    await license.at(at(2));
+    lab.world.coderd.licence = 'entitled';
+    expect(await license.at(at(3))).toEqual({ license: 'entitled', unlicensedAt: at(2) });
+    await license.at(at(3_602));
+    expect(asked()).toBe(4);
   });
 
   it('is unknown if coderd has no such route or does not answer', async () => {
     const http = coderdClient('http://127.0.0.1:9', { wholeMs: 200 });
-    expect(await new License(http).at(START)).toBeUndefined();
+    expect(await new License(http).at(START)).toEqual({});
   });
 
   it('is a finding of the look if it is missing or expired', async () => {

@@ -58,7 +58,7 @@ function coderdOf(names: readonly string[]) {
     },
     knowsEnd: () => false,
     tokenExpiry: async () => undefined,
-    license: async () => undefined,
+    license: async () => ({}),
   };
   return { coderd, asked, recorded };
 }

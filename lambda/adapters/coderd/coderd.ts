@@ -1,16 +1,9 @@
 /** Makes readings for a look from coderd's REST API (docs/internals/coder.md §1, §2, §12). */
 import type { EpochMs, JobId, OrganizationId } from '../../decision/model/brands.ts';
 import { batchesOf } from '../../decision/model/collections.ts';
-import type {
-  BuildInfo,
-  Daemon,
-  Entitlement,
-  ForecastReadings,
-  Job,
-  Reading,
-} from '../../decision/model/snapshot.ts';
+import type { BuildInfo, Daemon, ForecastReadings, Job, Reading } from '../../decision/model/snapshot.ts';
 import { compareVersion, filtersDaemons, OLDEST_SERVER } from '../../decision/model/version.ts';
-import type { Coderd, Organization, SeenJobs } from '../../look/ports.ts';
+import type { Coderd, LicenseReading, Organization, SeenJobs } from '../../look/ports.ts';
 import { joinRows, rowsOf } from '../shared/rows.ts';
 import { Forecast } from './forecast/forecast.ts';
 import type { License } from './hourly.ts';
@@ -126,8 +119,8 @@ export class CoderdAdapter implements Coderd {
     return this.#tokenExpiry?.at(now);
   }
 
-  async license(now: EpochMs): Promise<Entitlement | undefined> {
-    return this.#license?.at(now);
+  async license(now: EpochMs, isDoubted: boolean): Promise<LicenseReading> {
+    return (await this.#license?.at(now, isDoubted)) ?? {};
   }
 }
 

@@ -28,7 +28,9 @@ export class TokenExpiry {
     try {
       const id = tokenId(await this.#token.read({ fresh: false }));
       if (id === undefined) return undefined;
-      return await this.#expiry.at(now, (signal) => readExpiry(this.#http, { id, now, signal }), id);
+      return await this.#expiry.at(now, (signal) => readExpiry(this.#http, { id, now, signal }), {
+        about: id,
+      });
     } catch {
       return this.#expiry.last;
     }

@@ -107,6 +107,8 @@ type ReasonFields = Record<'pending-jobs' | 'served-by-free' | 'served-by-starti
     'holding-for-deployment': object;
     'holding-for-doubt': { doubts: readonly Doubt[] };
     'server-too-old': { version: string; oldest: string };
+    /** coderd has no license for external daemons: nothing launches. */
+    'license-missing': { wanted: number };
     'no-service': object;
     'nothing-to-do': object;
   };
@@ -192,6 +194,7 @@ export type Doubt =
   | 'daemons-share-task'
   | 'clocks-differ'
   | 'server-too-old'
+  | 'license-missing'
   | 'tasks-fewer-than-counted'
   | 'count-contested'
   | 'override-malformed'

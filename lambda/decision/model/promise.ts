@@ -19,6 +19,8 @@ export type NoPromise =
   | 'pool-held'
   /** A list that the promise needs is incomplete or contradicts another one. */
   | 'readings-in-doubt'
+  /** coderd has no license for external daemons: it accepts no new one. */
+  | 'license-missing'
   /** Tasks of its pool do not start, or ECS cannot place them. */
   | 'starts-failing'
   /**

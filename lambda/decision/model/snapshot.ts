@@ -332,6 +332,8 @@ export type Snapshot = {
     readonly token?: { readonly expiresAt: EpochMs } | undefined;
     /** Absent: unknown. */
     readonly license?: Entitlement | undefined;
+    /** When this process last saw that coderd had no license. Absent: it never did. */
+    readonly unlicensedAt?: EpochMs;
     readonly organizations: readonly OrganizationReadings[];
   };
   readonly ecs: {

@@ -76,6 +76,7 @@ function whyUnknown(queued: QueuedJob, sorted: Float64Array, context: Context): 
   const servers = queue.servers.filter(({ fits }) => fits.includes(queued.class));
   const open = pools.filter(({ need }) => !need.view.pool.retiring);
   const harmless = areFirstToRegister(all, snapshot) ? [...HARMLESS, NO_DAEMON_YET] : HARMLESS;
+  if (snapshot.coder.license === 'not_entitled' && open.length > 0) return 'license-missing';
   if (isInDoubt(organization, pools, new Set(harmless))) return 'readings-in-doubt';
   if (open.length === 0 && servers.length === 0) return 'unschedulable';
   if (open.some(({ need }) => isHeldBack(need.view))) return 'starts-failing';

@@ -73,8 +73,7 @@ function tokenFindings({ coder, takenAt }: Snapshot): readonly Finding[] {
 }
 
 function licenseFindings({ coder }: Snapshot): readonly Finding[] {
-  if (coder.license === 'grace_period') return [{ code: 'license-in-grace' }];
-  return coder.license === 'not_entitled' ? [{ code: 'license-missing' }] : [];
+  return coder.license === 'grace_period' ? [{ code: 'license-in-grace' }] : [];
 }
 
 function strayServices(

@@ -58,7 +58,7 @@ function sizedReasons(decision: PoolDecision, config: Config, now: EpochMs): rea
     ...stockReasons(need),
     ...forecastReasons(need, now),
     ...jobsOnlyReasons(need, doubts),
-    ...boundReasons(need, config),
+    ...(doubts.includes('license-missing') ? unlicensedReasons(need) : boundReasons(need, config)),
     ...leaveReasons(need, leaving, doubts),
     ...confirming.why,
     ...count.why,
@@ -186,6 +186,10 @@ function jobsOnlyReasons({ floor, capacity }: PoolNeed, doubts: readonly Doubt[]
 /** Transitions that wait until a person lets the pool be woken again. */
 function heldBackReasons({ poolForecast: { heldBack } }: PoolNeed, now: EpochMs): readonly Reason[] {
   return heldBack.length === 0 ? [] : [{ code: 'not-woken-for', for: countTransitions(heldBack, now) }];
+}
+
+function unlicensedReasons({ tasks: { wanted }, capacity }: PoolNeed): readonly Reason[] {
+  return wanted > capacity.total ? [{ code: 'license-missing', wanted }] : [];
 }
 
 /** Each limit that applies: how many tasks the pool wanted, and how many it got. */

@@ -212,7 +212,7 @@ export function mostTasks(max: number, { justLeft }: Pick<Capacity, 'justLeft'>)
  */
 export function roomToLaunch({ service, capacity, max, doubts }: RoomToLaunch): number {
   const { total, leaving, starting, unguarded, vacant, uncounted } = capacity;
-  if (doubts.includes('server-too-old')) return 0;
+  if (doubts.includes('server-too-old') || doubts.includes('license-missing')) return 0;
   const isHeld = doubts.length > 0 || isDeploying({ service, capacity }) || starting + unguarded > 0;
   const isGivingUp = vacant > 0 && !isHeld && service.desiredCount + uncounted >= total + leaving;
   return isGivingUp ? 0 : Math.max(0, mostTasks(max, capacity) - total - vacant);

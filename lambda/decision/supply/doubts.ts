@@ -101,7 +101,13 @@ function effectiveStatus({ status, limit = 0, items }: Reading<unknown>): Readin
 function judgeServer({ coder }: Snapshot): readonly DoubtFinding[] {
   const version = coder.buildInfo?.version;
   const isOld = (compareVersion(version, OLDEST_SERVER) ?? 0) < 0;
-  return version !== undefined && isOld ? [{ code: 'server-too-old', version, oldest: OLDEST_SERVER }] : [];
+  return [
+    ...(version !== undefined && isOld
+      ? [{ code: 'server-too-old', version, oldest: OLDEST_SERVER } as const]
+      : []),
+    // daemons that are connected go on building, and no other can take their place
+    ...(coder.license === 'not_entitled' ? [{ code: 'license-missing' } as const] : []),
+  ];
 }
 
 /** Finds empty lists that contradict other lists (docs/adr/0004). */
@@ -112,7 +118,9 @@ function judgeEmptiness(
 ): readonly DoubtFinding[] {
   const { name, jobs, daemons } = organization;
   const tasks = pools.filter((view) => view.organization === organization).flatMap((view) => view.tasks);
-  const leased = tasks.filter(({ state }) => state === 'working' || state === 'leaving').length;
+  const leased = tasks.filter(
+    ({ state, isRefused }) => !isRefused && (state === 'working' || state === 'leaving'),
+  ).length;
   const busy = daemons.items.filter(
     (daemon) => isAlive(daemon, now) && isRunningJob(daemon.current_job),
   ).length;

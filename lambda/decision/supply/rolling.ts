@@ -84,11 +84,15 @@ function takeTurns(view: PoolView, atOncePercent: number, now: EpochMs): readonl
     const why = replacementReason(view, task, now);
     return why === undefined || isStillUseful(view, { task, why }, now) ? [] : [{ task, why }];
   });
-  const full = Math.max(1, Math.ceil((working.length * atOncePercent) / 100));
-  const [trials, others] = partition(due, (item) => isTrial(view, item));
+  // without a share, as many count as gone as it takes to launch one, up to twice `max` in all
+  const aboveMax = atOncePercent > 0 ? 0 : Math.min(pool.max, working.length - pool.max + 1);
+  const full = Math.max(1, aboveMax, Math.ceil((working.length * atOncePercent) / 100));
+  // these serve no job, so all go at once
+  const [refused, rest] = partition(due, ({ task }) => task.isRefused);
+  const [trials, others] = partition(rest, (item) => isTrial(view, item));
   // what has another cause goes first: it may be a task that got a wrong value
   const [turns, share] = others.length === 0 ? [trials, trialShare(view)] : [others, full];
-  return turns
+  const inTurn = turns
     .toSorted(
       by(
         ({ why }) => REPLACING.indexOf(why),
@@ -97,8 +101,8 @@ function takeTurns(view: PoolView, atOncePercent: number, now: EpochMs): readonl
         ({ task }) => task.task.taskArn,
       ),
     )
-    .slice(0, Math.max(0, share - unsettled(view)))
-    .map(({ task }) => task);
+    .slice(0, Math.max(0, share - unsettled(view, now)));
+  return [...refused, ...inTurn].map(({ task }) => task);
 }
 
 type Due = { readonly task: TaskView; readonly why: Replacing };
@@ -140,8 +144,9 @@ function trialShare(view: PoolView): number {
  * Tasks that ECS cannot place do not count. Then each look marks the same tasks again, and they
  * stay until their replacements have come.
  */
-function unsettled(view: PoolView): number {
-  const { tasks, failing } = view;
+function unsettled(view: PoolView, now: EpochMs): number {
+  const { failing } = view;
+  const tasks = view.tasks.filter((task) => replacementReason(view, task, now) !== 'no-daemon');
   // new tasks get no lease before old tasks leave, so do not wait for them
   if (failing.lacksLease) return tasks.filter(isJustAsked).length;
   const coming = view.missing - unplacedTasks(view);
@@ -159,6 +164,10 @@ function isJustAsked(task: TaskView): boolean {
 }
 
 /** coderd refused its daemon, or it died without an exit, while the task holds a lease. */
-function hasNoWorkingDaemon({ use, task, daemon }: TaskView, now: EpochMs): boolean {
+function hasNoWorkingDaemon(
+  { use, task, daemon, isLate, isRefused, isOvertaken }: TaskView,
+  now: EpochMs,
+): boolean {
+  if (isRefused || (isLate && isOvertaken)) return true;
   return use === 'silent' && !isBooting(task, now) && now - (daemon?.last_seen_at ?? 0) > SILENT_FOR_MS;
 }

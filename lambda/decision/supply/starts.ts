@@ -63,8 +63,13 @@ export type Starts = {
 
 export type Registration = EpochMs | 'never' | 'unknown';
 
-/** When a task is late, in milliseconds after its creation; undefined: the pool has not learned it. */
-export type Lateness = { readonly now: EpochMs; readonly lateAfterMs?: number | undefined };
+export type Lateness = {
+  readonly now: EpochMs;
+  /** When a task is late, in milliseconds after its creation; undefined: the pool has not learned it. */
+  readonly lateAfterMs?: number | undefined;
+  /** When a task got its lease, at the latest. @default no task is known to have one */
+  readonly leasedAt?: (task: Task) => number | undefined;
+};
 
 type FailingInput = Starts &
   Lateness & {
@@ -123,18 +128,23 @@ function hasWaited(task: Task, now: EpochMs): boolean {
 }
 
 function failedAt(task: Task, registered: Registration, lateness: Lateness): number | undefined {
-  if (isLate(task, registered, lateness)) return createdAt(task) + (lateness.lateAfterMs ?? 0);
-  return hasFailed(task, registered) ? endedAt(task) : undefined;
+  return lateSince(task, registered, lateness) ?? (hasFailed(task, registered) ? endedAt(task) : undefined);
 }
 
 /**
- * Whether a task runs for much longer than starts of its pool take, and its daemon has not registered:
- * it may have frozen. It serves no job, although its daemon may still come.
+ * Since when a task is late: it runs for much longer than starts of its pool take, or has its lease for
+ * longer than a daemon takes to register, and its daemon has not. It may have frozen, or coderd has refused
+ * its daemon (docs/internals/coder.md §5). It serves no job, although its daemon may still come.
  */
-export function isLate(task: Task, registered: Registration, { now, lateAfterMs }: Lateness): boolean {
+export function lateSince(
+  task: Task,
+  registered: Registration,
+  { now, lateAfterMs = Number.POSITIVE_INFINITY, leasedAt }: Lateness,
+): number | undefined {
   const { lastStatus, desiredStatus, startedAt = now, createdAt: since = now } = task;
-  if (lastStatus !== 'RUNNING' || desiredStatus !== 'RUNNING' || registered !== 'never') return false;
-  return lateAfterMs !== undefined && now - since > lateAfterMs && now - startedAt < LONGEST_MS;
+  if (lastStatus !== 'RUNNING' || desiredStatus !== 'RUNNING' || registered !== 'never') return undefined;
+  const at = Math.min(since + lateAfterMs, (leasedAt?.(task) ?? now) + LEAST_LATE_MS);
+  return now > at && now - startedAt < LONGEST_MS ? at : undefined;
 }
 
 /** When a task of a pool is late: only a pool that has learned its start time knows. */

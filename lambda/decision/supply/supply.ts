@@ -21,15 +21,23 @@ import { countInterruptions, type Interruptions, type Share } from './spot.ts';
 import {
   deriveFailingStarts,
   type FailingStarts,
-  isLate,
+  type Lateness,
   lateAfter,
+  lateSince,
   learnStartTime,
   type Registration,
   type SeenStart,
   type Starts,
   seenStarts,
 } from './starts.ts';
-import { claimsOn, deriveTaskView, type TaskView, withOneStart } from './task-state.ts';
+import {
+  boundToLease,
+  claimsOn,
+  deriveTaskView,
+  leasedAt,
+  type TaskView,
+  withOneStart,
+} from './task-state.ts';
 
 export type PoolView = InForce & {
   /** The pool as configured, without overrides. */
@@ -129,15 +137,28 @@ function derivePoolView({
   const owned = new Set([...claims.values()].flatMap(everyDaemon));
   const isWhole = organization?.daemons.status === 'ok' && isKnownVersion(snapshot.coder.buildInfo?.version);
   const registered = (task: Task) => registration(claims.get(task)?.daemon, isWhole);
+  const leased = (task: Task) => leasedAt(given(task));
+  // coderd refused its daemon, which never dials again (docs/internals/coder.md §5). That is no failed start
+  const { unlicensedAt = Number.NEGATIVE_INFINITY } = snapshot.coder;
+  const isRefused = (task: Task) =>
+    registered(task) === 'never' && (leased(task) ?? boundToLease(task, now)) < unlicensedAt;
   const credentials = deriveCredentials(configured, snapshot, now);
-  const starts = startsOf({ tasks: all, registration: registered }, { pool, service, credentials, now });
+  const judged = {
+    tasks: all,
+    registration: (task: Task) => (isRefused(task) ? 'unknown' : registered(task)),
+  };
+  const starts = startsOf(judged, { pool, service, credentials, now, leasedAt: leased });
   const isFailing = starts.failing.keepsEnding;
+  const newest = Math.max(...all.filter((task) => typeof registered(task) === 'number').map(createdAt), 0);
   const derived = all
     .filter(isKeptRunning)
     .toSorted((a, b) => compare(a.taskArn, b.taskArn))
     .map((task) => {
-      const isTaskLate = isLate(task, registered(task), { now, lateAfterMs: starts.lateAfterMs });
-      return deriveTaskView({ ...given(task), organization, isLate: isTaskLate, isFailing });
+      const lateness = { now, lateAfterMs: starts.lateAfterMs, leasedAt: leased };
+      const isTaskLate = lateSince(task, registered(task), lateness) !== undefined;
+      const isOvertaken = newest > (task.startedAt ?? now);
+      const judged = { isLate: isTaskLate, isRefused: isRefused(task), isOvertaken, isFailing };
+      return deriveTaskView({ ...given(task), organization, ...judged });
     });
   const tasks = isFailing && pool.scaleIn === 'lease' ? withOneStart(derived) : derived;
   const unlisted = unlistedDaemons({
@@ -172,8 +193,9 @@ function derivePoolView({
 /** What the starts of a pool's tasks tell: how long they take, and whether they fail. */
 function startsOf(
   starts: Starts,
-  { pool, service, credentials, now }: StartsInput,
+  { pool, service, credentials, ...leases }: StartsInput,
 ): Pick<PoolView, 'startTime' | 'seenStarts' | 'failing' | 'placement' | 'lateAfterMs'> {
+  const { now } = leases;
   const startTime = learnStartTime({ ...starts, settingMs: pool.startTimeMs });
   // a deployment may delay the leases of new tasks (docs/internals/aws.md §1)
   const lateAfterMs = (service?.deployments.length ?? 0) > 1 ? undefined : lateAfter(startTime);
@@ -183,12 +205,13 @@ function startsOf(
   return {
     ...{ startTime, lateAfterMs },
     seenStarts: () => seenStarts(starts),
-    failing: deriveFailingStarts({ ...starts, now, lateAfterMs, isOutdated }),
+    failing: deriveFailingStarts({ ...starts, ...leases, lateAfterMs, isOutdated }),
     placement: service && derivePlacement(service, starts.tasks, { now, startMs: startTime.p95Ms }),
   };
 }
 
-type StartsInput = Pick<PoolView, 'pool' | 'service' | 'credentials'> & { readonly now: EpochMs };
+type StartsInput = Pick<PoolView, 'pool' | 'service' | 'credentials'> &
+  Required<Pick<Lateness, 'now' | 'leasedAt'>>;
 
 /** While coderd cannot be read, unless daemons cannot reach it either and exit. */
 function withBlindFloor(inForce: InForce, { organization, tasks, now }: BlindInput): InForce {
@@ -245,6 +268,8 @@ function tasksOfPool(
 function everyDaemon({ daemon, rivals, strangers }: Claims): readonly Daemon[] {
   return [...(daemon === undefined ? [] : [daemon]), ...rivals, ...strangers];
 }
+
+const createdAt = (task: Task): number => task.createdAt ?? 0;
 
 /** ECS counts a task against the desired count until it has decided to stop it. */
 function isKeptRunning(task: Task): boolean {

@@ -11,6 +11,8 @@ import { areEqual, normalizeTags, type TagSet } from '../model/tags.ts';
 import type { Claims, DaemonIndex } from './daemons.ts';
 import { isOverdue, LEASE_LATE_MS } from './starts.ts';
 
+/** A guard sets and renews its lease to this. */
+const NEW_LEASE_MS = 48 * 3_600_000;
 /** A protection with less time left than this means that the task drains. */
 const LEASE_MS = 24 * 3_600_000;
 /** Only guards and drain requests set a longer protection. Rung `confirm` uses half an hour. */
@@ -42,6 +44,10 @@ export type TaskView = Claims & {
   readonly shouldHaveLease: boolean;
   /** Whether it runs and should have a daemon by now (starts.ts): it serves no job. */
   readonly isLate: boolean;
+  /** Whether coderd has most likely refused its daemon, for want of a license. It never dials again. */
+  readonly isRefused: boolean;
+  /** Whether the daemon of a task that ECS created later has registered. */
+  readonly isOvertaken: boolean;
   /** Milliseconds until its protection ends; 0: none; undefined: it was not read. */
   readonly leaseMs: number | undefined;
 };
@@ -54,13 +60,15 @@ export type TaskInput = {
   readonly now: EpochMs;
   readonly protection: Protection | undefined;
   readonly isLate: boolean;
+  readonly isRefused: boolean;
+  readonly isOvertaken: boolean;
   /** Whether starts of its pool keep failing, and not for want of leases. */
   readonly isFailing: boolean;
 };
 
 /** Derives the view of one task that ECS intends to keep running. */
 export function deriveTaskView(input: TaskInput): TaskView {
-  const { task, pool, index, isLate, now } = input;
+  const { task, pool, index, isRefused, isOvertaken, now } = input;
   const claims = claimsOn(input);
   const { daemon } = claims;
   const use = deriveUse(input, daemon);
@@ -68,7 +76,9 @@ export function deriveTaskView(input: TaskInput): TaskView {
     ...claims,
     task,
     use,
-    isLate,
+    isRefused,
+    isOvertaken,
+    isLate: isRefused || input.isLate,
     shouldHaveLease: runsFor(task, now) >= LEASE_LATE_MS,
     state: deriveState(input, daemon),
     offers: normalizeTags(daemon?.tags ?? pool.tags),
@@ -76,6 +86,18 @@ export function deriveTaskView(input: TaskInput): TaskView {
     idleSince: daemon !== undefined && use === 'idle' ? index?.idleSince(daemon, task) : undefined,
     leaseMs: leaseOf(input),
   };
+}
+
+/** When a guard last set the lease of a task; undefined: it has none. */
+export function leasedAt(input: Pick<TaskInput, 'task' | 'protection' | 'now'>): number | undefined {
+  const leaseMs = leaseOf(input) ?? 0;
+  if (leaseMs < LEASE_MS) return undefined;
+  return input.now - Math.min(runsFor(input.task, input.now), Math.max(0, NEW_LEASE_MS - leaseMs));
+}
+
+/** When a task that has no lease any more, or that drains, got its lease at the latest. */
+export function boundToLease(task: Task, now: EpochMs): number {
+  return runsFor(task, now) < LEASE_LATE_MS ? now : (task.startedAt ?? now);
 }
 
 /** Judges the rows that claim a task. Only guards and drain requests set a long protection. */
@@ -123,16 +145,17 @@ function deriveState(input: TaskInput, daemon: Daemon | undefined): TaskState {
 /**
  * A task has left if it has no protection and coderd says that none of its daemons can hold a job.
  * A missing row proves that only for a task past its boot time, and only if the readings are
- * complete. Where starts keep failing, two minutes are enough: a guard that has no lease has started
- * no daemon, or its daemon has died.
+ * complete. Two minutes are enough where starts keep failing, or if the daemon of a later task has
+ * registered: a guard that has no lease has started no daemon, or its daemon has ended.
  */
 function hasLeft(
-  { task, organization, index, now, protection, isFailing }: TaskInput,
+  { task, organization, index, now, protection, isFailing, isRefused, isOvertaken }: TaskInput,
   daemon: Daemon | undefined,
 ): boolean {
   const isKnown = organization?.jobs.status === 'ok' && organization.daemons.status === 'ok';
   if (!isKnown || protection === undefined) return false;
-  if (daemon === undefined) return runsFor(task, now) >= (isFailing ? LEASE_LATE_MS : BOOT_MS);
+  const isGivenUp = isFailing || isRefused || isOvertaken;
+  if (daemon === undefined) return runsFor(task, now) >= (isGivenUp ? LEASE_LATE_MS : BOOT_MS);
   return index?.activity(daemon) === 'offline';
 }
 

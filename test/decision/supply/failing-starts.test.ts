@@ -6,6 +6,7 @@ import {
   aConfig,
   aDaemon,
   ago,
+  aLease,
   anOrganization,
   aPool,
   arnOf,
@@ -45,11 +46,18 @@ const registered = (index: number, msAgo: number): Daemon =>
     status: 'offline',
   });
 
-type Known = { readonly daemons?: readonly Daemon[]; readonly status?: ReadingStatus };
+type Known = {
+  readonly daemons?: readonly Daemon[];
+  readonly status?: ReadingStatus;
+  /** For how long the first task has its lease, in seconds. */
+  readonly leasedS?: number | undefined;
+};
 
-function judge(tasks: readonly Task[], { daemons = [], status = 'ok' }: Known = {}): FailingStarts {
+function judge(tasks: readonly Task[], { daemons = [], status = 'ok', leasedS }: Known = {}): FailingStarts {
   const organizations = [anOrganization({ daemons: reading(daemons, status) })];
-  const [view] = deriveSupply(aSnapshot({ tasks, organizations }), aConfig(aPool()));
+  const protections =
+    leasedS === undefined ? [] : [aLease({ expirationDate: ago(leasedS * SECOND - 48 * HOUR) })];
+  const [view] = deriveSupply(aSnapshot({ tasks, organizations, protections }), aConfig(aPool()));
   if (view === undefined) throw new Error('no pool');
   return view.failing;
 }
@@ -338,7 +346,7 @@ describe('a late task', () => {
     });
   const judged = (tasks: readonly Task[], known: Known = { daemons }) => judge([...learned, ...tasks], known);
 
-  it.each<{ scenario: string; task: Task; known?: Known; expected: number }>([
+  it.each<{ scenario: string; task: Task; known?: Known; leasedS?: number; expected: number }>([
     { scenario: 'it runs for three times a start', task: running(1, 6 * MINUTE), expected: 0 },
     { scenario: 'it runs for longer', task: running(1, 6 * MINUTE + 1), expected: 1 },
     { scenario: 'it has run for 15 min', task: running(1, 16 * MINUTE), expected: 0 },
@@ -357,8 +365,14 @@ describe('a late task', () => {
       expected: 0,
     },
     { scenario: 'no start is known', task: running(1, 8 * MINUTE), known: {}, expected: 0 },
-  ])('is a failed start ($expected) if $scenario', ({ task, known, expected }) => {
-    expect(judged([task], known).recent).toBe(expected);
+    { scenario: 'it has its lease for two minutes', task: running(1, 5 * MINUTE), leasedS: 120, expected: 0 },
+    { scenario: 'it has its lease for longer', task: running(1, 5 * MINUTE), leasedS: 121, expected: 1 },
+    {
+      scenario: 'it has its lease for longer, and no start is known',
+      ...{ task: running(1, 5 * MINUTE), known: {}, leasedS: 121, expected: 1 },
+    },
+  ])('is a failed start ($expected) if $scenario', ({ task, known, leasedS, expected }) => {
+    expect(judged([task], { ...(known ?? { daemons }), leasedS }).recent).toBe(expected);
   });
 
   it('holds the pool back with two others, and gives no task up', () => {

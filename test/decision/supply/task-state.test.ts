@@ -32,6 +32,7 @@ type Row = {
   readonly daemon?: Partial<Daemon>;
   readonly job?: Partial<Job>;
   readonly unread?: 'jobs' | 'daemons' | 'organization';
+  readonly isOvertaken?: boolean;
   readonly expected: string;
   readonly because: string;
 };
@@ -57,7 +58,7 @@ function sightOf({ daemon, job, unread }: Row): OrganizationReadings | undefined
   });
 }
 
-const ON_TIME = { isLate: false, isFailing: false };
+const ON_TIME = { isLate: false, isRefused: false, isOvertaken: false, isFailing: false };
 
 function read(row: Row) {
   const organization = sightOf(row);
@@ -69,6 +70,7 @@ function read(row: Row) {
     now: NOW,
     protection: row.lease === null ? undefined : aLease(row.lease ?? released),
     ...ON_TIME,
+    ...(row.isOvertaken === true && { isOvertaken: true }),
   });
 }
 
@@ -94,6 +96,15 @@ const released_ = table<Row>`
   ${runningFor(MINUTE)}               | ${any}               |            | unguarded idle       | a daemon that runs without a lease is unguarded at any age
 `;
 
+const overtaken = table<Row>`
+  lease  | task                               | daemon | isOvertaken | unread  | expected             | because
+         | ${runningFor(2 * MINUTE)}          |        | true        |         | left registering     | a guard that has no lease has no daemon, and others get theirs
+         | ${runningFor(2 * MINUTE - SECOND)} |        | true        |         | starting registering | it may still be booting
+         | ${runningFor(2 * MINUTE)}          |        | true        | daemons | starting registering | absence proves nothing in a list that is cut off
+         | ${runningFor(2 * MINUTE)}          | ${any} | true        |         | unguarded idle       | its daemon runs
+  ${any} | ${runningFor(2 * MINUTE)}          |        | true        |         | working registering  | only its guard may let it go
+`;
+
 const unread = table<Row>`
   lease   | daemon     | unread       | expected          | because
   ${null} | ${offline} |              | unguarded silent  | it may have a lease
@@ -117,6 +128,7 @@ const uses = table<Row>`
 describe.each([
   { name: 'a lease', rows: leases },
   { name: 'without a lease', rows: released_ },
+  { name: 'without a lease, and a later task has a daemon', rows: overtaken },
   { name: 'unavailable readings', rows: unread },
   { name: 'the use of a task', rows: uses },
 ])('$name', ({ rows }) => {

@@ -1,6 +1,8 @@
 /** Tasks that do not start as they should: frozen, with a deleted key, without a registry. */
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
+import { planText } from '../../../lambda/explain/text.ts';
+import { promisedLook } from '../../../lambda/look/look.ts';
 import { type Lab, type LabPool, startLongLab } from '../../support/lab.ts';
 
 const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, max: 40 };
@@ -124,19 +126,85 @@ describe('an outage of the registry for two minutes', () => {
   });
 });
 
-describe('a licence that was away from the first start on', () => {
-  it('leaves tasks with leases, beside no daemon at all, until one more job brings a daemon', async () => {
+describe('a licence that is lost while daemons start', () => {
+  /** A pool that has read the licence, and jobs that come half a minute before it is lost for `lostS`. */
+  async function lose(lostS: number, jobs: number) {
+    const on = await start({ max: 10 });
+    const { coderd } = on.world;
+    const ports = on.ports();
+    const plans = async (seconds: number) => (await on.run(seconds, ports, 5)).map(({ plan }) => plan);
+    await plans(30);
+    on.addJobs(jobs);
+    await plans(30);
+    coderd.licence = 'not_entitled';
+    const lost = await plans(lostS);
+    coderd.licence = 'entitled';
+    return { ...on, plans, lost };
+  }
+
+  it('makes two jobs wait for the outage of 84 s and one start', async () => {
+    const on = await lose(84, 2);
+    const after = await on.plans(1200);
+    // half a minute, the outage, a look and a start
+    expect(longestWait(on)).toBeLessThan((30 + 84 + 80) / 60);
+    expect(launched(on)).toBe(4);
+    expect(on.world.ecs.counts().running).toBe(0);
+    expect(after.at(-1)?.findings).toEqual([]);
+  });
+
+  it('makes ten jobs wait for no longer after ten minutes, and launches nothing in them', async () => {
+    const on = await lose(600, 10);
+    expect(launched(on)).toBe(10);
+    await on.plans(1200);
+    expect(longestWait(on)).toBeLessThan((30 + 600 + 80) / 60);
+    expect(launched(on)).toBe(20);
+  });
+
+  it('keeps the daemons that are connected, and says why it launches and promises nothing', async () => {
+    const on = await start({ max: 10, desiredCount: 2, min: 2 });
+    const { coderd } = on.world;
+    const ports = on.ports();
+    on.pass(120);
+    await on.run(10, ports);
+    coderd.licence = 'not_entitled';
+    // it is read once an hour while all daemons are connected
+    on.pass(3600);
+    on.addJobs(8);
+    on.pass(5);
+    const plan = await promisedLook(ports, on.config);
+    (await import('node:fs')).writeFileSync('/tmp/look-plan.txt', planText(plan));
+    expect(plan.pendingJobs.map(({ why }) => why)).toEqual(Array(6).fill('license-missing'));
+    await on.run(900, ports);
+    expect(coderd.jobs().map(({ status }) => status)).toEqual(Array(8).fill('succeeded'));
+    expect(launched(on)).toBe(2);
+  });
+});
+
+describe('daemons that coderd refuses for a cause that no look can read', () => {
+  it('leave their job to another start after two minutes', async () => {
+    const on = await start({ max: 10 });
+    const { coderd } = on.world;
+    coderd.licence = 'open-source';
+    on.addJobs(2);
+    await on.look(2);
+    coderd.licence = 'entitled';
+    await on.look(8);
+    expect(longestWait(on)).toBeLessThan(5);
+    expect(launched(on)).toBe(4);
+  });
+
+  it('leave tasks with leases, beside no daemon at all, until one more job brings a daemon', async () => {
     const on = await start({ max: 10 });
     const { coderd, ecs } = on.world;
-    coderd.licence = 'not_entitled';
+    coderd.licence = 'open-source';
     on.addJobs(8);
     await on.look(40);
     coderd.licence = 'entitled';
     const looks = await on.look(4 * 60);
     expect(coderd.jobs().map(({ status }) => status)).not.toContain('pending');
-    expect(ecs.counts().running).toBe(10);
+    expect(ecs.counts().running).toBe(11);
     expect(looks.at(-1)?.plan.findings).toContainEqual(
-      expect.objectContaining({ code: 'daemons-empty-while-leased', tasks: 10 }),
+      expect.objectContaining({ code: 'daemons-empty-while-leased', tasks: 11 }),
     );
     on.addJobs(1);
     await on.look(10);

@@ -79,7 +79,7 @@ const withoutCoderd = (ports: Ports): Ports => ({
     recentJobs: refuse,
     knowsEnd: () => false,
     tokenExpiry: async () => undefined,
-    license: async () => undefined,
+    license: async () => ({}),
   },
 });
 

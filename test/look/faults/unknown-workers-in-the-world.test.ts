@@ -84,7 +84,7 @@ function jobsAfterDaemons(given: Ports, meanwhile: () => void): Ports {
       recentJobs: (...asked) => coderd.recentJobs(...asked),
       knowsEnd: (...asked) => coderd.knowsEnd(...asked),
       tokenExpiry: (now) => coderd.tokenExpiry(now),
-      license: (now) => coderd.license(now),
+      license: (now, isDoubted) => coderd.license(now, isDoubted),
       daemons: async (...asked) => {
         const daemons = await coderd.daemons(...asked);
         meanwhile();
