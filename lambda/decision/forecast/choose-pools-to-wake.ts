@@ -1,8 +1,7 @@
 /**
  * The wake assignments: which pools stay awake or wake so that coderd makes the transitions that
  * are due, from the wake demands. One daemon opens the gate for every tag set that its tags
- * contain. The chosen pools cost the least together: pools that are awake come first, then the
- * cheapest.
+ * contain. The chosen pools cost little together: pools that are awake come first, then the cheapest.
  */
 import type { Transition } from '../demand/transitions.ts';
 import type { EpochMs, PoolName } from '../model/brands.ts';
@@ -10,7 +9,7 @@ import { launchCost, priceOf } from '../settings/prices.ts';
 import { isHeldBack, launchesElsewhere } from '../supply/capacity.ts';
 import type { PoolView } from '../supply/supply.ts';
 import type { Floors } from './floors.ts';
-import { cheapestCover } from './set-cover.ts';
+import { cheapCover } from './set-cover.ts';
 import { hasWrongKey, leadOf, openersOf, type WakeDemand } from './wake-demand.ts';
 
 /** The transitions for which one pool opens the gate. */
@@ -30,7 +29,7 @@ export function assignWakes(
   const needs = demands.filter(({ isOpen }) => !isOpen).flatMap((demand) => openingNeedsOf(demand, now));
   const chosen = new Set(
     [...Map.groupBy(needs, ({ pools: [first] }) => first?.organization).values()].flatMap((together) => [
-      ...cheapestCover(
+      ...cheapCover(
         together.map(({ pools }) => pools),
         (view) => costOf(view, floorsOf(view)),
       ),
