@@ -157,4 +157,4 @@ function isHeader(value: unknown): value is object {
 const startOfMinute = (time = 0): EpochMs => (Math.floor(time / MINUTE_MS) * MINUTE_MS) as EpochMs;
 
 const nameOf = (file: string): string =>
-  basename(file).replace(/\.(?:jsonl|ndjson|json|csv|tsv|swf|txt)$/, '') || file;
+  basename(file).replace(/\.(?:jsonl|ndjson|json|csv|tsv|txt)$/, '') || file;

@@ -1,11 +1,8 @@
-/** `autoscaler trace import`: makes a trace of a log of another system. */
+/** `autoscaler trace import`: makes a trace of a table of another system's jobs. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readLines, shownFile } from '../../backtest/trace/file.ts';
 import { DURATION_UNITS, ROLES, type Role, readCsv } from '../../backtest/trace/logs/csv.ts';
-import { readGithubActions } from '../../backtest/trace/logs/github-actions.ts';
 import { importLog } from '../../backtest/trace/logs/import.ts';
-import type { Log } from '../../backtest/trace/logs/log.ts';
-import { readSwf } from '../../backtest/trace/logs/swf.ts';
 import { TIME_UNITS } from '../../backtest/trace/logs/times.ts';
 import { writeTrace } from '../../backtest/trace/write.ts';
 import { parseDuration } from '../../lambda/config/schema/durations.ts';
@@ -19,10 +16,7 @@ import { checkWritable, joined, writeWhole } from '../shared/whole-file.ts';
 import { parseTimeZone } from './export.ts';
 import { checkSummaryPlace } from './generate.ts';
 
-const FORMATS = ['csv', 'swf', 'github-actions'] as const;
-
 type ImportOptions = {
-  readonly format: (typeof FORMATS)[number];
   readonly columns: Readonly<Partial<Record<Role, string>>>;
   readonly times: (typeof TIME_UNITS)[number];
   readonly durations: (typeof DURATION_UNITS)[number];
@@ -42,24 +36,21 @@ type ImportOptions = {
 export function addTraceImportCommand(trace: Command, { cliEnvironment }: CommandContext): void {
   trace
     .command('import')
-    .description('make a trace of a log of another system, such as a CI or a cluster')
-    .argument('<file>', 'log file; - for standard input')
-    .addOption(new Option('--format <format>', 'format of the log').choices(FORMATS).makeOptionMandatory())
-    .option('--columns <role=column,…>', `columns of csv: ${ROLES.join(', ')}`, parseColumns, {})
+    .description("make a trace of a table (CSV) of another system's jobs, such as a CI or a cluster")
+    .argument('<file>', 'table with a header; - for standard input')
+    .option('--columns <role=column,…>', `columns: ${ROLES.join(', ')}`, parseColumns, {})
     .addOption(
-      new Option('--times <unit>', 'times of csv: dates, or seconds or milliseconds since 1970')
+      new Option('--times <unit>', 'times: dates, or seconds or milliseconds since 1970')
         .choices(TIME_UNITS)
         .default('iso'),
     )
-    .addOption(
-      new Option('--durations <unit>', 'unit of durations of csv').choices(DURATION_UNITS).default('s'),
-    )
+    .addOption(new Option('--durations <unit>', 'unit of durations').choices(DURATION_UNITS).default('s'))
     .option(
       '--timezone <zone>',
       'time zone of hours and weekdays, and of times without a zone',
       parseTimeZone,
     )
-    .option('--group <field>', 'field whose value becomes a tag of the same name')
+    .option('--group <field>', 'column whose value becomes a tag of the same name')
     .option('--tags <group:tag=value,…>', 'tags of a group instead; repeat for each group to keep', addTags)
     .option('--from <time>', 'start of the period, such as 2026-03-02T00:00:00Z', parseTime)
     .option('--to <time>', 'end of the period', parseTime)
@@ -76,10 +67,9 @@ function importTrace(file: string, options: ImportOptions, { out, err }: CliEnvi
   checkSummaryPlace(options);
   checkOptions(options);
   if (options.out !== '-') checkWritable(options.out, [file]);
-  const { trace, skipped, remarks } = importLog(readLog(file, options), {
-    ...options,
-    file: shownFile(file),
-  });
+  const known = { ...options, file: shownFile(file) };
+  const log = readCsv(readLines(file), { ...known, isScaled: options.median !== undefined });
+  const { trace, skipped, remarks } = importLog(log, known);
   for (const remark of remarks) err(`${shownFile(file)}: warning: ${remark}\n`);
   if (options.out === '-') for (const text of joined(writeTrace(trace))) out(text);
   else writeWhole(options.out, writeTrace(trace));
@@ -97,25 +87,8 @@ function importTrace(file: string, options: ImportOptions, { out, err }: CliEnvi
     );
 }
 
-function readLog(path: string, options: ImportOptions): Log {
-  const { format, median } = options;
-  const file = shownFile(path);
-  const lines = readLines(path);
-  switch (format) {
-    case 'csv':
-      return readCsv(lines, { ...options, file, isScaled: median !== undefined });
-    case 'swf':
-      return readSwf(lines, { ...options, file });
-    case 'github-actions':
-      return readGithubActions(lines, { ...options, file });
-  }
-}
-
 /** Options that would have no effect are mistakes. Throws UsageError. */
-function checkOptions({ format, columns, times, durations, tags, group, from, to }: ImportOptions): void {
-  const isOfCsv = Object.keys(columns).length > 0 || times !== 'iso' || durations !== 's';
-  if (format !== 'csv' && isOfCsv)
-    throw new UsageError(`--columns, --times and --durations are for --format csv, not ${format}`);
+function checkOptions({ tags, group, from, to }: ImportOptions): void {
   if (tags !== undefined && group === undefined)
     throw new UsageError('--tags needs --group FIELD: the field that has the groups');
   if (from !== undefined && to !== undefined && from >= to)

@@ -14,7 +14,7 @@ export type ImportOptions = {
   /** The period; a job outside it is left out. */
   readonly from?: EpochMs | undefined;
   readonly to?: EpochMs | undefined;
-  /** Of the hours of the week. Undefined: the log's, or UTC. */
+  /** Of the hours of the week. Undefined: UTC. */
   readonly timezone?: string | undefined;
   readonly organization: string;
   /** The field that makes groups: the name of their tag. */
@@ -54,7 +54,7 @@ export function importLog(log: Log, options: ImportOptions): ReadTrace {
       seconds,
       kind: 'user',
     })),
-    { name, from, to, timezone: options.timezone ?? log.timezone },
+    { name, from, to, timezone: options.timezone },
   );
   return { trace, skipped: problems.badLines, remarks: [...bad, ...leftOut] };
 }
@@ -100,9 +100,6 @@ const scaledBy =
 
 const OMISSION_TEXTS: Readonly<Record<Omission, string>> = {
   unfinished: 'not finished',
-  'never-ran': 'never run',
-  part: 'parts of a job that the log has as a whole',
-  'listed-twice': 'listed twice',
   'other-time': 'outside --from and --to',
   'other-group': 'of groups that --tags does not name',
   'too-long': 'longer than a day',

@@ -4,8 +4,6 @@ import type { LineProblem } from '../problems.ts';
 
 export type Log = {
   readonly lines: readonly LogLine[];
-  /** The IANA name of the log's own time zone, if it has one. */
-  readonly timezone?: string;
 };
 
 export type LogLine =
@@ -22,18 +20,10 @@ export type LogJob = {
 };
 
 /** Why a valid line is not in the trace. */
-export type Omission =
-  | 'unfinished'
-  | 'never-ran'
-  | 'part'
-  | 'listed-twice'
-  | 'other-time'
-  | 'other-group'
-  | 'too-long';
+export type Omission = 'unfinished' | 'other-time' | 'other-group' | 'too-long';
 
 export const leftOut = (omission: Omission): LogLine => ({ kind: 'left-out', omission });
 
-/** `line` is undefined in a JSON document. */
-export function bad(line: number | undefined, ...problems: readonly Omit<LineProblem, 'line'>[]): LogLine {
-  return { kind: 'bad', problems: problems.map((each) => (line === undefined ? each : { line, ...each })) };
+export function bad(line: number, ...problems: readonly Omit<LineProblem, 'line'>[]): LogLine {
+  return { kind: 'bad', problems: problems.map((each) => ({ line, ...each })) };
 }

@@ -28,7 +28,7 @@ const importing = (file: string, ...more: readonly string[]) => run('trace', 'im
 describe('autoscaler trace import', () => {
   it('writes only the trace to standard output, the same each time', async () => {
     const file = written('ci.csv', CSV);
-    const { code, out, err } = await importing(file, '--format', 'csv');
+    const { code, out, err } = await importing(file);
     expect({ code, err }).toEqual({
       code: 0,
       err: '3 jobs from 2026-03-02T09:00:00.000Z to 2026-03-02T09:11:00.000Z, median 90 s\n',
@@ -40,14 +40,14 @@ describe('autoscaler trace import', () => {
       [90, 'user', {}],
       [900, 'user', {}],
     ]);
-    expect((await importing(file, '--format', 'csv')).out).toBe(out);
+    expect((await importing(file)).out).toBe(out);
   });
 
   it('passes all options on', async () => {
     const file = written('named.csv', CSV.replace('created_at', 'came').replace('duration', 'took'));
     const out = join(folder, 'named.jsonl');
     const { code, err } = await importing(
-      ...[file, '--format', 'csv', '--columns', 'submitted=came,duration=took', '--group', 'queue'],
+      ...[file, '--columns', 'submitted=came,duration=took', '--group', 'queue'],
       ...['--tags', 'small:size=small,arch=arm', '--tags', 'large:', '--median', '60s', '--name', 'ours'],
       ...['--from', '2026-03-02T09:00:00Z', '--to', '2026-03-03T09:00:00Z', '--timezone', 'Europe/Berlin'],
       ...['--organization', 'data', '--out', out],
@@ -64,26 +64,10 @@ describe('autoscaler trace import', () => {
     ]);
   });
 
-  it('reads SWF and GitHub Actions', async () => {
-    const swf = written(
-      'nasa.swf',
-      `; UnixStartTime: 749458803\n; TimeZoneString: US/Pacific\n1 0 -1 1451${' -1'.repeat(14)}\n`,
-    );
-    expect((await importing(swf, '--format', 'swf')).out).toBe(
-      '{"trace":1,"name":"nasa","from":"1993-10-01T07:00:00Z","to":"1993-10-01T07:01:00Z","timezone":"US/Pacific"}\n' +
-        '{"at":"1993-10-01T07:00:03Z","organization":"default","tags":{},"seconds":1451,"kind":"user"}\n',
-    );
-    const times = { startedAt: '2026-03-02T09:00:00Z', updatedAt: '2026-03-02T09:01:14Z' };
-    const runs = written('runs.json', JSON.stringify([{ ...times, status: 'completed' }]));
-    expect((await importing(runs, '--format', 'github-actions')).out).toContain('"seconds":74,');
-  });
-
   it('prints a summary with --json', async () => {
     const file = written('bad.csv', `${CSV}\nnine,1,x`);
     const out = join(folder, 'bad.jsonl');
-    const { code, out: text } = await importing(
-      ...[file, '--format', 'csv', '--skip-bad', '--out', out, '--json'],
-    );
+    const { code, out: text } = await importing(...[file, '--skip-bad', '--out', out, '--json']);
     expectDocument('trace import', text);
     expect({ code, summary: JSON.parse(text) }).toEqual({
       code: 0,
@@ -96,27 +80,25 @@ describe('autoscaler trace import', () => {
 
   it('refuses bad lines, and says where they are and what to do', async () => {
     const file = written('wrong.csv', `${CSV}\nnine,1,x`);
-    expect(await importing(file, '--format', 'csv')).toEqual({
+    expect(await importing(file)).toEqual({
       ...{ code: 1, out: '' },
       err: `${file}:5: created_at: expected a time, such as 2026-03-02T09:00:00Z, got "nine"\n${file}: 1 line with errors, 3 valid; correct the errors, or use --skip-bad to leave those lines out\n`,
     });
   });
 
   it.each([
-    { options: [], says: "required option '--format <format>' not specified" },
-    { options: ['--format', 'xls'], says: 'Allowed choices are csv, swf, github-actions' },
-    { options: ['--format', 'csv', '--columns', 'when=at'], says: 'such as submitted=created_at' },
-    { options: ['--format', 'csv', '--columns', 'submitted'], says: 'such as submitted=created_at' },
-    { options: ['--format', 'csv', '--median', '60'], says: 'such as 60s or 5m' },
-    { options: ['--format', 'csv', '--median', '0s'], says: 'such as 60s or 5m' },
-    { options: ['--format', 'csv', '--group', 'queue', '--tags', 'a'], says: 'such as gpu:size=large' },
-    { options: ['--format', 'csv', '--group', 'queue', '--tags', 'a:b'], says: 'such as gpu:size=large' },
-    { options: ['--format', 'csv', '--tags', 'a:b=c'], says: '--tags needs --group FIELD' },
-    { options: ['--format', 'swf', '--times', 's'], says: 'are for --format csv, not swf' },
-    { options: ['--format', 'csv', '--timezone', 'Berlin'], says: 'did you mean "Europe/Berlin"?' },
-    { options: ['--format', 'csv', '--json'], says: '--json needs --out FILE' },
+    { options: ['--format', 'swf'], says: "unknown option '--format'" },
+    { options: ['--columns', 'when=at'], says: 'such as submitted=created_at' },
+    { options: ['--columns', 'submitted'], says: 'such as submitted=created_at' },
+    { options: ['--median', '60'], says: 'such as 60s or 5m' },
+    { options: ['--median', '0s'], says: 'such as 60s or 5m' },
+    { options: ['--group', 'queue', '--tags', 'a'], says: 'such as gpu:size=large' },
+    { options: ['--group', 'queue', '--tags', 'a:b'], says: 'such as gpu:size=large' },
+    { options: ['--tags', 'a:b=c'], says: '--tags needs --group FIELD' },
+    { options: ['--timezone', 'Berlin'], says: 'did you mean "Europe/Berlin"?' },
+    { options: ['--json'], says: '--json needs --out FILE' },
     {
-      options: ['--format', 'csv', '--from', '2026-03-02T09:00:00Z', '--to', '2026-03-02T09:00:00Z'],
+      options: ['--from', '2026-03-02T09:00:00Z', '--to', '2026-03-02T09:00:00Z'],
       says: 'is not before --to',
     },
   ])('refuses $options', async ({ options, says }) => {
@@ -127,7 +109,7 @@ describe('autoscaler trace import', () => {
 
   it('does not write over the log', async () => {
     const file = written('own.csv', CSV);
-    const { code, err } = await importing(file, '--format', 'csv', '--out', file);
+    const { code, err } = await importing(file, '--out', file);
     expect(code).toBe(1);
     expect(err).toContain('it is the input file');
     expect(readFileSync(file, 'utf8')).toBe(CSV);
