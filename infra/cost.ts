@@ -252,9 +252,9 @@ export function costOfManagedKeys({ pools, managedKeys }: Deployment): number {
   return managed * PRICES.secretMonth + (MONTH_HOURS / SWEEP.everyHours) * (calls + run);
 }
 
-/** The function writes the record at most every five minutes, while builds come. */
+/** The function writes the record at most once a minute, while builds come. */
 function costOfRecord({ share }: Load): number {
-  const writes = share > 0 ? WORK_HOURS * 12 : 0;
+  const writes = share > 0 ? WORK_HOURS * 60 : 0;
   return PRICES.parameterMonth + writes * PRICES.parameterCall;
 }
 

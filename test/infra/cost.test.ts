@@ -154,7 +154,7 @@ describe('the dollars a month', () => {
     expect(line(busy, 'Lambda')).toBeCloseTo(looks * (0.5 * 0.5 * 0.0000133334 + 0.0000002), 6);
     // 300 looks an hour are started by a message, with three requests
     const messages = WORK_HOURS * 300 * 3 * 0.0000004;
-    const record = 0.05 + WORK_HOURS * 12 * 0.000005;
+    const record = 0.05 + WORK_HOURS * 60 * 0.000005;
     expect(line(busy, 'Scheduler, SQS, SNS, SSM, X-Ray')).toBeCloseTo(0.0438 + 0.2628 + messages + record, 6);
     expect(line(busy, 'logs')).toBeCloseTo((looks * 0.000004 + taskHours * 0.002) * 0.53, 6);
     expect(line(busy, 'metrics')).toBeCloseTo((5 + (11 * WORK_HOURS) / 730) * 0.3, 6);

@@ -48,7 +48,7 @@ export interface RecordStore {
 
 /** The first look waits so long for the record. Later it comes into effect at a later look. */
 const MOST_WAIT_MS = 1_000;
-const WRITE_EVERY_MS = 5 * 60_000;
+const WRITE_EVERY_MS = 60_000;
 /** After a failure, also for lack of a route to the store, no request is sent for so long. */
 const REST_MS = 3_600_000;
 
@@ -71,7 +71,7 @@ export class KeptRecord {
   #found: StockRecord | undefined;
   #isRead = false;
   #failedAt = Number.NEGATIVE_INFINITY;
-  #checkedAt = Number.NEGATIVE_INFINITY;
+  #writtenAt = Number.NEGATIVE_INFINITY;
   #written = '';
 
   constructor(options: KeptRecordOptions) {
@@ -93,18 +93,18 @@ export class KeptRecord {
   }
 
   /**
-   * Writes the record if it has changed, every five minutes. Never before it has read: a process
+   * Writes the record if it has changed, at most once a minute. Never before it has read: a process
    * that knows little must not replace what others learned. Does not throw.
    */
   async save(): Promise<void> {
     const { learner, store, clock } = this.#options;
     const isMissing = !this.#isRead || this.#found !== undefined;
-    if (isMissing || this.#isResting() || isWithin(WRITE_EVERY_MS, this.#checkedAt, clock.now())) return;
-    this.#checkedAt = clock.now();
+    if (isMissing || this.#isResting() || isWithin(WRITE_EVERY_MS, this.#writtenAt, clock.now())) return;
     const record = learner.save();
     if (record === undefined) return;
     const text = whatMatters(record);
     if (text === this.#written) return;
+    this.#writtenAt = clock.now();
     await store.write(record).then(
       () => {
         this.#written = text;
@@ -136,10 +136,14 @@ export class KeptRecord {
   }
 }
 
-/** The builds and the rules: what they cost changes with each half hour, and `upTo` although no build comes. */
+/** The newest builds and the rules: what they cost changes with each half hour, and `upTo` although no build comes. */
 function whatMatters({ organizations, choices }: StockRecord): string {
   const rules = choices.map(({ organizationId, pools, rule }) => ({ organizationId, pools, rule }));
-  return JSON.stringify([organizations.map(({ id, logs }) => ({ id, logs })), rules]);
+  const newest = organizations.map(({ id, logs }) => [
+    id,
+    ...logs.map(({ tags, builds }) => [tags, builds.at(-1)]),
+  ]);
+  return JSON.stringify([newest, rules]);
 }
 
 /** Also after the clock has stepped back. */

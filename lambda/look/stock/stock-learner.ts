@@ -6,7 +6,7 @@
 
 import { unforeseenIn } from '../../decision/demand/record.ts';
 import type { EpochMs, OrganizationId } from '../../decision/model/brands.ts';
-import { percentile } from '../../decision/model/collections.ts';
+import { partition, percentile } from '../../decision/model/collections.ts';
 import type {
   Job,
   LearnedStock,
@@ -30,6 +30,8 @@ import { MOST_BUILDS, type StockRecord, withNewestBuilds } from './kept-record.t
 /** A build is learned when it is this old: then its duration is known, or it is a long one. */
 const SETTLED_MS = 10 * 60_000;
 const RECORD_EVERY_MS = 5 * 60_000;
+/** The clocks of coderd's servers may differ by so much. */
+const CLOCK_SKEW_MS = 60_000;
 const KEPT_MS = 7 * 24 * 3_600_000;
 /** A set of pools that no look has seen for so long is forgotten. */
 const FORGET_MS = 24 * 3_600_000;
@@ -68,6 +70,8 @@ export class StockLearner {
   readonly #logs = new Map<string, BuildLog>();
   /** The builds of an organization up to this time are in its logs. */
   readonly #upTo = new Map<OrganizationId, number>();
+  /** The builds since then, up to a time. The process may end before it learns them. */
+  readonly #recent = new Map<OrganizationId, { readonly upTo: number; readonly jobs: readonly Job[] }>();
   readonly #sets = new Map<string, KnownSet>();
   #lastLook: number | undefined;
 
@@ -86,17 +90,29 @@ export class StockLearner {
 
   /** What a new process needs to go on from here. Undefined: no build is known. */
   save(): StockRecord | undefined {
-    const logs = Map.groupBy(this.#logs.values(), ({ organizationId }) => organizationId);
+    const logs = Map.groupBy(this.#withRecent().values(), ({ organizationId }) => organizationId);
     if (logs.size === 0) return undefined;
     return {
       organizations: [...logs].map(([id, own]) => ({
-        ...{ id, upTo: this.#upTo.get(id) ?? 0 },
+        ...{ id, upTo: this.#recent.get(id)?.upTo ?? this.#upTo.get(id) ?? 0 },
         logs: own.map(({ tags, builds }) => ({ tags, builds })),
       })),
       choices: [...this.#sets.values()].flatMap(({ choice }) =>
         choice === undefined || choice.builds === 0 ? [] : choice,
       ),
     };
+  }
+
+  /** A build that still runs, or whose end no look has seen, counts with the usual time. */
+  #withRecent(): ReadonlyMap<string, BuildLog> {
+    const logs = new Map(this.#logs);
+    for (const [id, { jobs }] of this.#recent)
+      for (const job of jobs) {
+        const [key, log] = logOf(logs, id, job);
+        const build = { at: job.created_at, tookMs: tookMsOf(job) ?? usualMs(log.builds) };
+        logs.set(key, { ...log, builds: [...log.builds, build] });
+      }
+    return logs;
   }
 
   /**
@@ -106,7 +122,7 @@ export class StockLearner {
    */
   load(record: StockRecord, now: number): void {
     for (const { id, upTo: savedTo, logs } of withNewestBuilds(record)) {
-      const upTo = Math.min(savedTo, now - SETTLED_MS);
+      const upTo = Math.min(savedTo, now);
       for (const { tags, builds } of logs) {
         const key = `${id} ${tagKey(tags)}`;
         const newer = this.#logs.get(key)?.builds.filter(({ at }) => at > upTo) ?? [];
@@ -135,26 +151,32 @@ export class StockLearner {
   #forget(): void {
     this.#logs.clear();
     this.#upTo.clear();
+    this.#recent.clear();
     this.#sets.clear();
   }
 
   /** Keeps the unforeseen builds that are new and old enough. */
   #record(organization: OrganizationReadings, now: number): void {
-    const { id, recentJobs, workspaces } = organization;
+    const { id, jobs: listed, recentJobs, workspaces } = organization;
     // then nobody knows which builds coderd made by itself
     if (workspaces?.status === 'failed' || workspaces?.status === 'stale') return;
     const settledAt = now - SETTLED_MS;
     const before = this.#upTo.get(id) ?? settledAt - KEPT_MS;
-    if (settledAt - before < RECORD_EVERY_MS) return;
-    this.#upTo.set(id, settledAt);
     const isUnforeseen = unforeseenIn(organization);
-    const isNew = (job: Job) => job.created_at > before && job.created_at <= settledAt && isUnforeseen(job);
+    const isNew = (job: Job) => job.created_at > before && isUnforeseen(job);
     const jobs = recentJobs?.items.filter(isNew).sort((a, b) => a.created_at - b.created_at) ?? [];
-    const open = new Set(organization.jobs.items.map((job) => job.id));
-    for (const job of jobs) {
-      const { builds } = this.#logOf(id, job);
-      const tookMs = open.has(job.id) ? atLeastMs(job, now) : (tookMsOf(job) ?? usualMs(builds));
-      builds.push({ at: job.created_at, tookMs });
+    const knownTo = Math.max(before, Math.min(now - CLOCK_SKEW_MS, workspaces?.takenAt ?? now));
+    const upTo = settledAt - before < RECORD_EVERY_MS ? before : settledAt;
+    const [settled, recent] = partition(jobs.filter(upToTime(knownTo)), upToTime(upTo));
+    if (listed.status === 'ok') this.#recent.set(id, { upTo: knownTo, jobs: recent });
+    if (upTo === before) return;
+    this.#upTo.set(id, upTo);
+    const open = new Set(listed.items.map((job) => job.id));
+    for (const job of settled) {
+      const [key, log] = logOf(this.#logs, id, job);
+      this.#logs.set(key, log);
+      const tookMs = open.has(job.id) ? atLeastMs(job, now) : (tookMsOf(job) ?? usualMs(log.builds));
+      log.builds.push({ at: job.created_at, tookMs });
     }
     for (const [key, { organizationId, builds }] of this.#logs) {
       if (organizationId !== id) continue;
@@ -162,13 +184,6 @@ export class StockLearner {
       builds.splice(0, Math.max(first < 0 ? builds.length : first, builds.length - MOST_BUILDS));
       if (builds.length === 0) this.#logs.delete(key);
     }
-  }
-
-  #logOf(organizationId: OrganizationId, { tags }: Job): BuildLog {
-    const key = `${organizationId} ${tagKey(tags)}`;
-    const log = this.#logs.get(key) ?? { organizationId, tags: normalizeTags(tags), builds: [] };
-    this.#logs.set(key, log);
-    return log;
   }
 
   /** Plays few rules for a set without a choice, so that every set soon has one. Returns the steps that are left. */
@@ -207,6 +222,20 @@ export class StockLearner {
     return left;
   }
 }
+
+function logOf(
+  logs: ReadonlyMap<string, BuildLog>,
+  organizationId: OrganizationId,
+  { tags }: Job,
+): readonly [string, BuildLog] {
+  const key = `${organizationId} ${tagKey(tags)}`;
+  return [key, logs.get(key) ?? { organizationId, tags: normalizeTags(tags), builds: [] }];
+}
+
+const upToTime =
+  (time: number) =>
+  ({ created_at }: Job): boolean =>
+    created_at <= time;
 
 function nameOf({ organizationId, pools }: Pick<StockSet, 'organizationId' | 'pools'>): string {
   return `${organizationId} ${pools.join(' ')}`;

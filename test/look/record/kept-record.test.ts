@@ -91,23 +91,24 @@ it('looks without the record when the store is slow, and gives it to the learner
   expect(requests).toEqual(['read']);
 });
 
-it('writes at most every five minutes, and only what has changed', async () => {
+it('writes what has changed at once, but at most once a minute', async () => {
   let saved = NOTHING;
   const { requests, lookAt } = start({ saved: () => saved });
-  await lookAt(0);
-  saved = MORE;
-  await lookAt(4.9);
+  for (const minutes of [0, 0.1]) await lookAt(minutes);
   expect(requests).toEqual(['read']);
-  for (const minutes of [5, 10]) await lookAt(minutes);
+  saved = MORE;
+  for (const minutes of [0.2, 0.3, 5]) await lookAt(minutes);
   expect(requests).toEqual(['read', 'write']);
   saved = NOTHING;
-  await lookAt(14);
-  expect(requests).toEqual(['read', 'write']);
-  await lookAt(15);
+  await lookAt(6);
+  saved = MORE;
+  await lookAt(6.9);
   expect(requests).toEqual(['read', 'write', 'write']);
+  await lookAt(7);
+  expect(requests).toEqual(['read', 'write', 'write', 'write']);
 });
 
-it('writes at its first look what is not in the record: it may live for less than five minutes', async () => {
+it('writes at its first look what is not in the record: it may live for less than a minute', async () => {
   const { requests, lookAt } = start({ saved: () => MORE });
   await lookAt(0);
   expect(requests).toEqual(['read', 'write']);

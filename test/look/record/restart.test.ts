@@ -131,6 +131,22 @@ describe('a process that starts with the record', () => {
   });
 });
 
+it('no build is lost, though each process lives for three minutes', () => {
+  const came = Array.from({ length: 12 }, (_, index) => NOW + 7 * index * MINUTE);
+  let record: StockRecord | undefined;
+  let learner = restarted(record);
+  for (let minute = 0; minute < 90; minute++) {
+    const at = NOW + minute * MINUTE;
+    if (minute % 3 === 0) learner = restarted(record && through(record), at as EpochMs);
+    // a new process sees the last job of a daemon, and none before it
+    const last = came.findLast((each) => each <= at - MINUTE);
+    const recent = last === undefined ? [] : [buildAt(last as EpochMs, 60, { id: jobId(`build-${last}`) })];
+    look(learner, worldOf(recent, minute * MINUTE));
+    record = learner.save() ?? record;
+  }
+  expect(record?.organizations[0]?.logs[0]?.builds.map(({ at }) => at)).toEqual(came);
+});
+
 describe('a record that does not fit', () => {
   const plansOf = (record: StockRecord | undefined) =>
     [MINUTE, 2 * MINUTE].map((laterMs) => look(restarted(record), worldOf(builds, laterMs)).pools);
