@@ -5,7 +5,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Transcript } from '../../verify/conformance/stage/transcript.ts';
+import type { Transcript } from '../../verify/conformance/answers/recordings.ts';
 import { factRowsOf } from './fact-rows.ts';
 
 const root = new URL('../../', import.meta.url);

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { refusalOf } from '../../../lambda/adapters/coderd/http/answer.ts';
 import { describeSchemaMismatch } from '../../../lambda/adapters/shared/schema-mismatch.ts';
 import { compareVersion } from '../../../lambda/decision/model/version.ts';
-import type { Transcript } from '../stage/transcript.ts';
+import type { Transcript } from '../answers/recordings.ts';
 import type { DeepQuestion } from './read-only-steps.ts';
 
 /** An answer of coderd. `body` is undefined if it is not JSON. */

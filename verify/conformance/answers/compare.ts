@@ -1,5 +1,5 @@
 /** Compares two transcripts of the story. */
-import type { Entry } from '../stage/transcript.ts';
+import type { Entry } from '../answers/recordings.ts';
 
 export type Difference = {
   readonly step: string;

@@ -15,8 +15,7 @@ import {
   userSchema,
   workspacesPageSchema,
 } from '../../../lambda/adapters/coderd/http/schemas.ts';
-import type { Entry, Transcript } from '../stage/transcript.ts';
-import { CHECKS } from '../story/story-refusals.ts';
+import type { Entry, Transcript } from '../answers/recordings.ts';
 
 type Pair = readonly [name: string, value: string];
 
@@ -44,6 +43,26 @@ const authorizations = z.object({
   provisioner_jobs: z.boolean().nullish(),
   provisioner_daemon: z.boolean().nullish(),
 });
+
+/** The story's authorization checks. */
+export const CHECKS: readonly (readonly [name: string, as: string, body: unknown])[] = [
+  ['of its organization', 'reader', checks('{organization}')],
+  ['of its organization, as a member', 'mia', checks('{organization}')],
+  ['of all organizations', 'reader', checks('')],
+  ['of all organizations, as an owner', 'first', checks('')],
+  ['of nothing', 'reader', { checks: {} }],
+  ['without a type', 'reader', { checks: { x: { action: 'read', object: {} } } }],
+  ['without checks', 'reader', {}],
+];
+
+function checks(organization_id: string) {
+  const types = ['workspace', 'template', 'provisioner_jobs', 'provisioner_daemon'];
+  const pairs = types.map((resource_type) => [
+    resource_type,
+    { action: 'read', object: { resource_type, organization_id } },
+  ]);
+  return { checks: Object.fromEntries(pairs) };
+}
 
 type ReadQuestion = { readonly schema: z.ZodType; readonly more?: readonly Pair[]; readonly body?: unknown };
 

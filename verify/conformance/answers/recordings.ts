@@ -1,7 +1,18 @@
 /** Reads the recorded transcripts, and chooses the releases to compare a coderd with. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { compareVersion, isKnownVersion, parseVersion } from '../../../lambda/decision/model/version.ts';
-import type { Transcript } from '../stage/transcript.ts';
+
+export type Entry =
+  | { readonly step: string; readonly asked: string; readonly status: number; readonly body: unknown }
+  | { readonly step: string; readonly outcome: unknown }
+  | { readonly step: string; readonly found: unknown };
+
+export type Transcript = {
+  readonly version: string;
+  readonly playedAt: string;
+  readonly calls: number;
+  readonly entries: readonly Entry[];
+};
 
 const FOLDER = new URL('../recorded/', import.meta.url);
 

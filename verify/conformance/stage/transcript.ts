@@ -1,18 +1,7 @@
 /** Records the answers of a coderd to the story. */
+import type { Entry, Transcript } from '../answers/recordings.ts';
 import { type Answer, ConformanceError, type Question } from './question.ts';
 import type { Stage, StageOutcome } from './stage.ts';
-
-export type Entry =
-  | { readonly step: string; readonly asked: string; readonly status: number; readonly body: unknown }
-  | { readonly step: string; readonly outcome: unknown }
-  | { readonly step: string; readonly found: unknown };
-
-export type Transcript = {
-  readonly version: string;
-  readonly playedAt: string;
-  readonly calls: number;
-  readonly entries: readonly Entry[];
-};
 
 /** The transcript as JSON text, one line a step. */
 export function transcriptText({ entries, ...rest }: Transcript): string {

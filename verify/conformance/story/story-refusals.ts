@@ -1,5 +1,6 @@
 /** Plays what coderd refuses, to record its error texts: users without rights, and invalid requests. */
 
+import { CHECKS } from '../answers/read-only-steps.ts';
 import type { Question } from '../stage/question.ts';
 import type { Recorder } from '../stage/transcript.ts';
 
@@ -63,16 +64,6 @@ const ODD_PATHS: readonly string[] = [
   `/users/me/keys/${NOWHERE}`,
 ];
 
-export const CHECKS: readonly (readonly [name: string, as: string, body: unknown])[] = [
-  ['of its organization', 'reader', checks('{organization}')],
-  ['of its organization, as a member', 'mia', checks('{organization}')],
-  ['of all organizations', 'reader', checks('')],
-  ['of all organizations, as an owner', 'first', checks('')],
-  ['of nothing', 'reader', { checks: {} }],
-  ['without a type', 'reader', { checks: { x: { action: 'read', object: {} } } }],
-  ['without checks', 'reader', {}],
-];
-
 export async function playRefusals(recorder: Recorder): Promise<void> {
   for (const as of READERS)
     for (const path of READ) await recorder.asks(`${nameOf(path)} as ${as}`, { path, as });
@@ -86,15 +77,6 @@ export async function playRefusals(recorder: Recorder): Promise<void> {
     await recorder.asks(`authorization check ${name}`, { method: 'POST', path: '/authcheck', body, as });
   const wrongMethod: Question = { method: 'POST', path: JOBS, body: {}, as: 'reader' };
   await recorder.asks('a job posted to the list', wrongMethod);
-}
-
-function checks(organization_id: string) {
-  const types = ['workspace', 'template', 'provisioner_jobs', 'provisioner_daemon'];
-  const pairs = types.map((resource_type) => [
-    resource_type,
-    { action: 'read', object: { resource_type, organization_id } },
-  ]);
-  return { checks: Object.fromEntries(pairs) };
 }
 
 function nameOf(path: string): string {

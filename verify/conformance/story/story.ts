@@ -1,9 +1,10 @@
 /** Plays a fixed story. What the product depends on is read raw and through the product's adapters. */
 import { CoderdAdapter } from '../../../lambda/adapters/coderd/coderd.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import type { Transcript } from '../answers/recordings.ts';
 import { ConformanceError } from '../stage/question.ts';
 import type { Stage } from '../stage/stage.ts';
-import { Recorder, type Transcript } from '../stage/transcript.ts';
+import { Recorder } from '../stage/transcript.ts';
 import { playAutostarts } from './story-autostarts.ts';
 import { playBuilds } from './story-builds.ts';
 import { playImports } from './story-imports.ts';
