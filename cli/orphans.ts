@@ -157,7 +157,7 @@ function titleOf({ builds, from, to }: OrphansReport): string {
 function buildLines(build: Orphan): readonly string[] {
   const { template, pool, organization, cause, reason, startedAt, stoppedAt, job, task, check } = build;
   const facts = [
-    ['died', `${timeText(stoppedAt)}: ${causeText(cause)}${reason === '' ? '' : ` (${reason})`}`],
+    ['stopped', `${timeText(stoppedAt)}: ${causeText(cause)}${reason === '' ? '' : ` (${reason})`}`],
     ['ran from', timeText(startedAt)],
     ['template', template ?? 'unknown'],
     ['pool', `${pool}, organization ${organization}`],

@@ -8,6 +8,7 @@ import type { KeyReport, KeysAnswer, KeyVerdict, PoolReport } from '../../lambda
 import { KeysError } from '../../lambda/keys/model/keys-error.ts';
 import type { KeyFacts, KeyPorts } from '../../lambda/keys/model/ports.ts';
 import { managedPoolsOf } from '../../lambda/keys/serve.ts';
+import { IS_ROTATING } from '../../lambda/keys/steps/pools.ts';
 import { check } from '../../lambda/keys/steps/sweep.ts';
 import type { DoctorContext, Known } from '../doctor/access.ts';
 import { blockerOf, type Check, type Checked, fail, ok, skip, warn } from '../doctor/check.ts';
@@ -123,7 +124,8 @@ function ofPool({ pool, works, keyName, problems }: PoolReport): Check {
   const name = `pool "${pool}": key function`;
   if (works === 'yes' && problems.length === 0) return ok(name, `key "${keyName}" works; nothing to mend`);
   const says = problems.join('. ');
-  return works === 'no' || !problems.every(isOfPerson) ? fail(name, says) : warn(name, says);
+  const isHarmless = works !== 'no' && problems.every((each) => isOfPerson(each) || each === IS_ROTATING);
+  return isHarmless ? warn(name, says) : fail(name, says);
 }
 
 function ofKey({ name, pool, organization, verdict }: KeyReport): Check {

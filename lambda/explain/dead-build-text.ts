@@ -8,7 +8,7 @@ const CAUSES: Readonly<Record<DeathCause, string>> = {
   maintenance: 'maintenance by AWS',
   memory: 'out of memory',
   'by-hand': 'stopped by hand',
-  exited: 'its process ended',
+  exited: 'its daemon ended, up to 4 min before the task stopped',
   scaling: 'stopped for a scale-in or a deployment',
   unknown: 'unknown cause',
 };

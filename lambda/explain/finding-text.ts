@@ -174,7 +174,7 @@ const WORDS: {
     return `pool "${pool}": ${some(daemons.length, 'daemon')} ${seen} the id or the address of one of its tasks, but not the name and the tags of that task's daemon (${few(names)}). The autoscaler ignores ${it}, but coderd gives ${it} jobs and their secrets. Find out who started ${it}. If nobody knows, replace the key and delete the old one in coderd`;
   },
   'tasks-unguarded': ({ pool, tasks }) =>
-    `pool "${pool}": ${some(tasks.length, 'task')} ${tasks.length === 1 ? 'runs a job' : 'run jobs'} without a lease (${few(tasks)}). Scale-in is on hold while the pool has such tasks. Read the task's log: the guard failed, or the task role lacks ecs:UpdateTaskProtection`,
+    `pool "${pool}": ${some(tasks.length, 'task')} ${tasks.length === 1 ? 'has a job' : 'have jobs'} and no lease (${few(tasks)}). Scale-in is on hold while the pool has such tasks. If a daemon has just died, its guard ends the task within 4 min. Otherwise read the task's log: the guard failed, or the task role lacks ecs:UpdateTaskProtection`,
   'tasks-lease-late': ({ pool, tasks }) =>
     `pool "${pool}": the guard of ${some(tasks.length, 'task')} (${few(tasks)}) has not set its lease: within 5 min after the start, or for an hour. Read the task's log: the guard's processes have died, ECS's agent does not answer, the task role lacks ecs:UpdateTaskProtection, or ECS refuses it because of a deployment. 48 h after the last time ECS may stop the task, with its build`,
   'tasks-vacant': ({ pool, tasks }) =>

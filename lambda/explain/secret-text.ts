@@ -1,7 +1,7 @@
 /** Words the reason and the findings about changed secrets as sentences. */
 import type { ChangedSecret, FindingOf, OldSecretReason } from '../decision/model/plan.ts';
-import type { SecretKind } from '../decision/model/secrets.ts';
-import { dateText, few, some, timeText } from './format.ts';
+import { type SecretKind, SPREADS_WITHIN_MS } from '../decision/model/secrets.ts';
+import { ageText, dateText, few, some, timeText } from './format.ts';
 
 /** `3 of 8 tasks still use the key of 12 November 2026: draining 1 of them`. */
 export function oldSecretText(reason: OldSecretReason): string {
@@ -62,7 +62,7 @@ export function secretsUnreadText(
 }
 
 export function pskChangedText({ pool, secret, changedAt }: FindingOf<'psk-changed'>): string {
-  return `pool "${pool}": the pre-shared key in secret ${secret} changed at ${timeText(changedAt)}, and no daemon has connected with it. coderd reads the key only when it starts. Give coderd the same key (CODER_PROVISIONER_DAEMON_PSK) and restart it. The pool replaces its tasks once a daemon has connected`;
+  return `pool "${pool}": the pre-shared key in secret ${secret} changed at ${timeText(changedAt)}, and no daemon of a task that ECS created more than ${ageText(SPREADS_WITHIN_MS / 1000)} later is connected. So it is unknown whether coderd has this key, which it reads only when it starts. If it does not, set the same key (CODER_PROVISIONER_DAEMON_PSK) and restart coderd. The pool replaces its older tasks once such a daemon has connected`;
 }
 
 export function lastingSecretText(finding: FindingOf<'tasks-with-old-secret'>): string {

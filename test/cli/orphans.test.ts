@@ -88,7 +88,7 @@ it('lists a build that died in the world, with its cause and what to check', asy
     out: `1 build died with its task from 23 February 2026 09:16:00 UTC to 2 March 2026 09:16:00 UTC, newest first. coderd never got the new state of this build.
 
 start of user-2/dev
-  died      2 March 2026 09:11:12 UTC: host failure (Task stopped due to a failure of the underlying infrastructure)
+  stopped   2 March 2026 09:11:12 UTC: host failure (Task stopped due to a failure of the underlying infrastructure)
   ran from  2 March 2026 09:10:00 UTC
   template  linux
   pool      cpu, organization default
@@ -119,7 +119,7 @@ describe('autoscaler orphans', () => {
     const { code, out } = await withLines([{ ...rest, cause: 'meteorite' }]);
     expect(code).toBe(0);
     expect(out).toContain(
-      'build of an unknown workspace\n  died      1 March 2026 08:05:00 UTC: unknown cause (',
+      'build of an unknown workspace\n  stopped   1 March 2026 08:05:00 UTC: unknown cause (',
     );
     expect(out).toContain('template  unknown');
   });

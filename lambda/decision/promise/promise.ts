@@ -11,10 +11,8 @@ import type { Doubt, Plan } from '../model/plan.ts';
 import type { NoPromise, PendingJob, PromisedPlan, PromisedStart } from '../model/promise.ts';
 import type { OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { covers, displayTags, normalizeTags } from '../model/tags.ts';
-import { MINUTE_MS } from '../model/units.ts';
 import { wakeOverride } from '../settings/settings-in-force.ts';
 import { isHeldBack } from '../supply/capacity.ts';
-import { awsTimeOf } from '../supply/supply.ts';
 import { playQueue } from './play-queue.ts';
 import { deriveQueue, type Queue, type QueuedJob, type Server } from './queue.ts';
 import { quantileOf } from './start-phase.ts';
@@ -75,9 +73,8 @@ function whyUnknown(queued: QueuedJob, sorted: Float64Array, context: Context): 
   const pools = all.filter(({ need: { view } }) => covers(view.tags, tags));
   const servers = queue.servers.filter(({ fits }) => fits.includes(queued.class));
   const open = pools.filter(({ need }) => !need.view.pool.retiring);
-  const harmless = areFirstToRegister(all, snapshot) ? [...HARMLESS, NO_DAEMON_YET] : HARMLESS;
   if (snapshot.coder.license === 'not_entitled' && open.length > 0) return 'license-missing';
-  if (isInDoubt(organization, pools, new Set(harmless))) return 'readings-in-doubt';
+  if (isInDoubt(organization, pools)) return 'readings-in-doubt';
   if (open.length === 0 && servers.length === 0) return 'unschedulable';
   if (open.some(({ need }) => isHeldBack(need.view))) return 'starts-failing';
   if (!Number.isFinite(quantileOf(sorted, 0.95))) return whyNever(queued, servers, open, queue);
@@ -88,28 +85,9 @@ function whyUnknown(queued: QueuedJob, sorted: Float64Array, context: Context): 
 
 /** A person's own choice is no doubt about the readings. */
 const HARMLESS: readonly Doubt[] = ['scale-in-paused', 'override-malformed'];
-/** The doubt while the first tasks of an organization have their lease and no daemon has registered. */
-const NO_DAEMON_YET: Doubt = 'daemons-empty-while-leased';
-/** A daemon registers within seconds of the lease. */
-const REGISTERS_WITHIN_MS = 2 * MINUTE_MS;
-
-/** Whether tasks that hold leases are so young that none needs to have a daemon. */
-function areFirstToRegister(pools: readonly PoolDecision[], snapshot: Snapshot): boolean {
-  const oldest = awsTimeOf(snapshot) - REGISTERS_WITHIN_MS;
-  return pools
-    .flatMap(({ need }) => need.view.tasks)
-    .every(
-      ({ state, task: { startedAt = 0 } }) => state === 'starting' || state === 'left' || startedAt > oldest,
-    );
-}
-
-function isInDoubt(
-  { jobs, daemons }: OrganizationReadings,
-  pools: readonly PoolDecision[],
-  harmless: ReadonlySet<Doubt>,
-): boolean {
+function isInDoubt({ jobs, daemons }: OrganizationReadings, pools: readonly PoolDecision[]): boolean {
   if (jobs.status !== 'ok' || daemons.status !== 'ok') return true;
-  return pools.some(({ doubts }) => doubts.some((doubt) => !harmless.has(doubt)));
+  return pools.some(({ doubts }) => doubts.some((doubt) => !HARMLESS.includes(doubt)));
 }
 
 /** Why the job starts in too few scenarios. */

@@ -8,6 +8,8 @@ import type { Remembered } from '../model/snapshot.ts';
 
 /** Longer than a read of ECS is old, shorter than a minute: the time between two looks. */
 const LASTS_MS = 50_000;
+/** A daemon that has died keeps its job in coderd while its guard waits, before it ends the task. */
+const DIES_MS = 4 * 60_000;
 
 /** The keys of all mismatches that this look has seen, for the next look. */
 export function mismatchesOf(findings: readonly Finding[]): readonly string[] {
@@ -26,12 +28,14 @@ export function lastingFindings(
   if (remembered === undefined) return findings;
   return findings.flatMap((finding) => {
     const lasting = itemsOf(finding)?.filter(
-      (item) => now - (remembered.mismatches[keyOf(finding, item)] ?? now) >= LASTS_MS,
+      (item) => now - (remembered.mismatches[keyOf(finding, item)] ?? now) >= lastsMs(finding),
     );
     if (lasting === undefined) return [finding];
     return lasting.length === 0 ? [] : [withItems(finding, lasting)];
   });
 }
+
+const lastsMs = ({ code }: Finding): number => (code === 'tasks-unguarded' ? DIES_MS : LASTS_MS);
 
 /** The parts of a mismatch, each with its own age. Undefined: the finding is none. */
 function itemsOf(finding: Finding): readonly string[] | undefined {

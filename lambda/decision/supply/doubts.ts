@@ -118,8 +118,10 @@ function judgeEmptiness(
 ): readonly DoubtFinding[] {
   const { name, jobs, daemons } = organization;
   const tasks = pools.filter((view) => view.organization === organization).flatMap((view) => view.tasks);
+  // a daemon registers within seconds of its lease
   const leased = tasks.filter(
-    ({ state, isRefused }) => !isRefused && (state === 'working' || state === 'leaving'),
+    ({ state, isRefused, shouldHaveLease }) =>
+      shouldHaveLease && !isRefused && (state === 'working' || state === 'leaving'),
   ).length;
   const busy = daemons.items.filter(
     (daemon) => isAlive(daemon, now) && isRunningJob(daemon.current_job),

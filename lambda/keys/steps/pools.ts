@@ -90,7 +90,10 @@ async function lookAfterSecret(on: PoolSecret, writes: boolean): Promise<PoolSta
   if (state?.is === 'deleted') return waiting(pool, 'CloudFormation has deleted its key');
   const report = await (writes ? mend : inspect)(on);
   const facts = await readSecretFacts(ports, await ports.secrets.describe(secret.id));
-  return { report: { ...report, problems: [...report.problems, ...doubtsOf(facts)] }, facts };
+  return {
+    report: { ...report, problems: [...report.problems, ...doubtsOf(facts, ports.clock.now())] },
+    facts,
+  };
 }
 
 async function mend({ ports, pool, secret }: PoolSecret): Promise<PoolReport> {
@@ -115,8 +118,13 @@ const FLAWS: Readonly<Record<Flaw, string>> = {
   'other-tags': 'the key in its secret has other tags than the pool',
 };
 
-function doubtsOf({ inDoubt }: PoolSecretFacts): readonly string[] {
+/** A version gets its key within a minute of its announcement, unless the key function fails. */
+const ROTATION_MS = 600_000;
+export const IS_ROTATING = 'a rotation is running: a version of its secret has no key yet';
+
+function doubtsOf({ inDoubt, changedAt, current }: PoolSecretFacts, now: EpochMs): readonly string[] {
   if (!inDoubt) return [];
+  if (current.size > 0 && now - changedAt < ROTATION_MS) return [IS_ROTATING];
   return [
     'a version of its secret has no readable key, so no old key is deleted; if no rotation is running, remove the label AWSPENDING from that version',
   ];

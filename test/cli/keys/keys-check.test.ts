@@ -53,6 +53,24 @@ it('says why an old key is kept', async () => {
   expect(code).toBe(0);
 });
 
+it('warns while a rotation runs, and fails when it has run for ten minutes', async () => {
+  const lab = await created();
+  await lab.keys('rotate', 'gpu');
+  const first = await lab.keys('check');
+  expect(linesOf(first.out).filter((line) => !line.startsWith('ok'))).toEqual([
+    'warn  pool "gpu": key function: a rotation is running: a version of its secret has no key yet',
+  ]);
+  expect(first.code).toBe(0);
+  lab.lab.pass(600);
+  const later = await lab.keys('check');
+  expect(linesOf(later.out).filter((line) => !line.startsWith('ok'))).toEqual([
+    'FAIL  pool "gpu": key function: a version of its secret has no readable key, so no old key is deleted; if no rotation is running, remove the label AWSPENDING from that version',
+  ]);
+  expect(later.code).toBe(1);
+  await lab.finishRotation();
+  expect((await lab.keys('check')).code).toBe(0);
+});
+
 it('prints the checks as one JSON document', async () => {
   const lab = await created();
   const { version, checks } = JSON.parse((await lab.keys('check', '--json')).out);

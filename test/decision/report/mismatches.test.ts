@@ -27,7 +27,13 @@ it.each([
   { remembered: since(50, counted), found: [counted], expected: [counted], because: 'no list is so old' },
   { remembered: since(0), found: [missing], expected: [missing], because: 'one list alone shows it' },
   {
-    remembered: since(60, unguarded(a)),
+    remembered: since(239, unguarded(a)),
+    found: [unguarded(a)],
+    expected: [],
+    because: 'the guard of a daemon that has died ends the task by then',
+  },
+  {
+    remembered: since(240, unguarded(a)),
     found: [unguarded(a, b)],
     expected: [unguarded(a)],
     because: 'each task has its own age',

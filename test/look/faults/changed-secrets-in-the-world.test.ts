@@ -197,7 +197,7 @@ describe('a changed secret', () => {
     expect(waiting.flatMap(({ plan }) => plan.actions)).toEqual([]);
     expect(findingLines(waiting.at(-1)?.plan.findings ?? [])).toEqual([
       expect.stringMatching(
-        /^pool "cpu": the pre-shared key in secret coder\/keys\/cpu changed at .* restart it/,
+        /^pool "cpu": the pre-shared key in secret coder\/keys\/cpu changed at .* no daemon of a task that ECS created more than 2 min later is connected\. .* restart coderd/,
       ),
     ]);
     on.world.coderd.psk = `${psk}-2`;
