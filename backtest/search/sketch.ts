@@ -16,6 +16,7 @@ import {
   priceReplay,
   type ReplayedPools,
   type StockRule,
+  UNKNOWN_BUILDS,
   UNKNOWN_RULE,
   type UsualBuilds,
   usualBuilds,
@@ -49,7 +50,11 @@ type SketchOptions = {
 export function* sketches(options: SketchOptions): Generator<readonly Sketch[]> {
   const sets = setsOf(options);
   for (const [at] of options.configs.entries()) {
-    const priced = sets.map(({ rules, ...set }) => ({ ...set, rules: rules[at] ?? [] }));
+    const priced = sets.map(({ rules, usual, ...set }) => ({
+      ...set,
+      rules: rules[at] ?? [],
+      usual: usual[at] ?? UNKNOWN_BUILDS,
+    }));
     yield sketchesOf(priced, options);
   }
 }
@@ -105,9 +110,10 @@ type SketchedPool = DeployedPool & { readonly dollarsPerHour: number };
 
 type Regime = { readonly from: number; readonly rule: StockRule; readonly lookMs: number };
 
-type LearnedPoolSet = Omit<PoolSet, 'rules'> & {
-  /** At each price of waiting. */
+/** At each price of waiting. */
+type LearnedPoolSet = Omit<PoolSet, 'rules' | 'usual'> & {
   readonly rules: readonly (readonly Regime[])[];
+  readonly usual: readonly UsualBuilds[];
 };
 
 function setsOf({ trace, configs, dollarsPerHour }: SketchOptions): readonly LearnedPoolSet[] {
@@ -128,7 +134,7 @@ function setsOf({ trace, configs, dollarsPerHour }: SketchOptions): readonly Lea
     );
     const rules = learnRules(jobs, priced, { config, pool, to: trace.to });
     const sorted = jobs.map(({ seconds }) => seconds * 1000).toSorted((a, b) => a - b);
-    const usual = usualBuilds(sorted, priced[0] as ReplayedPools);
+    const usual = priced.map((each) => usualBuilds(sorted, each));
     return { jobs, pools, maxTasks: config.limits.maxTasks, until: trace.to, startMs, usual, rules };
   });
 }

@@ -4,6 +4,7 @@ import { estimatesOf } from '../../backtest/estimate/estimate.ts';
 import { type Sketch, sketches } from '../../backtest/search/sketch.ts';
 import type { Trace, TraceJob } from '../../backtest/trace/trace.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { aDeployment, aTrace, aTraceJob, atSecond, DOLLARS_PER_HOUR, runOurs } from './support.ts';
 
 const MINUTE = 60;
@@ -33,16 +34,19 @@ function sketchAt(person: number, settings: object = {}, jobs = JOBS, maxTasks =
 const levelsOf = (sketched: readonly Sketch[]) => estimatesOf(sketched.map(({ days }) => days));
 
 describe('the sketch', () => {
-  it('has about the cost and the waits of a replay', async () => {
-    const { trace, config, sketches } = sketchAt(0.1);
-    const { days, figures } = await runOurs({ trace, config });
-    const [quick, whole] = [levelsOf(sketches), estimatesOf([days])];
-    for (const name of ['dollarsPerMonth', 'meanWaitS'] as const) {
-      const factor = quick[name].value / whole[name].value;
-      expect(Math.abs(Math.log(factor))).toBeLessThan(Math.log(1.4));
-    }
-    expect(sketches[0]?.days.flatMap(({ waitsS }) => waitsS)).toHaveLength(figures.waitOfPeople.jobs);
-  });
+  it.each([0, 0.0135])(
+    'has about the cost and the waits of a replay, launches at $%f',
+    async (dollarsPerLaunch) => {
+      const { trace, config, sketches } = sketchAt(0.1, { dollarsPerLaunch });
+      const { days, figures } = await runOurs({ trace, config });
+      const [quick, whole] = [levelsOf(sketches), estimatesOf([days])];
+      for (const name of ['dollarsPerMonth', 'meanWaitS'] as const) {
+        const factor = quick[name].value / whole[name].value;
+        expect(Math.abs(Math.log(factor))).toBeLessThan(Math.log(1.4));
+      }
+      expect(sketches[0]?.days.flatMap(({ waitsS }) => waitsS)).toHaveLength(figures.waitOfPeople.jobs);
+    },
+  );
 
   it('is as close where two sets of pools share one, with builds that outlast a start', () => {
     const gpu = { gpu: 'a10' };
@@ -87,13 +91,17 @@ describe('the sketch', () => {
     expect(bare).toBeLessThan(month);
   });
 
-  it('is the same for the same seed, beside other prices too', () => {
+  it.each([
+    ['with a learned rule', {}],
+    ['where a launch is dear, so that builds of a low price wait', { warm: 0, dollarsPerLaunch: 0.0135 }],
+  ])('is the same for the same seed, beside other prices too, %s', (_, settings) => {
     const prices = [0, 0.01, 0.1, 1];
+    const pairs = JOBS.flatMap((job) => [job, { ...job, at: (job.at + 30_000) as EpochMs }]);
     const together = sketchAll(
-      traceOf(JOBS),
-      prices.map((price) => atPrice(price)),
+      traceOf(pairs),
+      prices.map((price) => atPrice(price, settings)),
     );
-    expect(together).toEqual(prices.map((price) => sketchAt(price).sketches));
+    expect(together).toEqual(prices.map((price) => sketchAt(price, settings, pairs).sketches));
     expect(new Set(together.map((each) => JSON.stringify(each))).size).toBeGreaterThan(1);
   });
 });

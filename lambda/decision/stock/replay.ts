@@ -94,7 +94,7 @@ export type UsualBuilds = {
   readonly inTime: readonly number[];
 };
 
-const UNKNOWN_BUILDS: UsualBuilds = { meanMs: undefined, inTime: [] };
+export const UNKNOWN_BUILDS: UsualBuilds = { meanMs: undefined, inTime: [] };
 
 /** @param durations in milliseconds, the shortest first */
 export function usualBuilds(durations: readonly number[], pools: ReplayedPools): UsualBuilds {
