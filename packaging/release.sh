@@ -12,8 +12,8 @@ version=$(node -p "require('./package.json').version")
 tag="v$version"
 [ -z "$(git status --porcelain)" ] || refuse 'the work tree has changes; commit them'
 grep -qF "## [$version] - " CHANGELOG.md || refuse "CHANGELOG.md has no section $version; rename Unreleased"
-ls "test/infra/upgrade/templates/$version/"*.snap >/dev/null 2>&1 ||
-  refuse 'its templates are missing; run UPGRADE_BASELINE=write npx vitest run test/infra/upgrade'
+ls "test/infra/upgrade/kept/$version/"*.snap >/dev/null 2>&1 ||
+  refuse 'what an upgrade from it must keep is missing; run UPGRADE_BASELINE=write npx vitest run test/infra/upgrade'
 [ "$(node -p "require('./package-lock.json').version")" = "$version" ] ||
   refuse 'package-lock.json has another version; run npm install --package-lock-only'
 git rev-parse -q --verify "refs/tags/$tag" >/dev/null && refuse "the tag $tag exists; raise the version"

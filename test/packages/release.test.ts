@@ -8,7 +8,7 @@ const READY = {
   'package.json': '{ "version": "1.2.3" }',
   'package-lock.json': '{ "version": "1.2.3" }',
   'CHANGELOG.md': '## [1.2.3] - 2026-01-02\n',
-  'test/infra/upgrade/templates/1.2.3/minimal.snap': '{}',
+  'test/infra/upgrade/kept/1.2.3/minimal.snap': '{}',
 };
 
 /** A committed repository with these files, and what `npm run release` does in it. */
@@ -50,7 +50,7 @@ it.each([
       'package.json': '{ "version": "1.2.4" }',
       'CHANGELOG.md': '## [1.2.4] - 2026-01-02\n',
     },
-    says: 'its templates are missing',
+    says: 'what an upgrade from it must keep is missing',
   },
 ])('refuses: $says', ({ changes, says }) => {
   const { sh, status, text } = release(changes);

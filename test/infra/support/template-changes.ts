@@ -29,6 +29,26 @@ export function propertiesOf(template: Template): Resources {
   );
 }
 
+/** The resources with only the properties whose change may replace them: what an upgrade must keep. */
+export function keptBetweenVersions(resources: Resources): Resources {
+  return Object.fromEntries(
+    Object.entries(resources).map(([id, resource]) => {
+      const mayReplace = (name: string): boolean => {
+        const changed = { ...resource, Properties: { ...resource.Properties, [name]: 'another value' } };
+        return changesBetween({ [id]: resource }, { [id]: changed }).some(({ impact }) =>
+          REPLACING.has(impact),
+        );
+      };
+      const kept = Object.entries(resource.Properties ?? {}).flatMap(([name, value]) => {
+        // the comparison reads each policy; it may change in place
+        if (name === 'PolicyDocument') return [[name, { Statement: [] }]];
+        return mayReplace(name) ? [[name, value]] : [];
+      });
+      return [id, { ...resource, Properties: Object.fromEntries(kept) }];
+    }),
+  );
+}
+
 export function changesBetween(old: Resources, now: Resources): readonly Change[] {
   const { changes } = fullDiff({ Resources: old }, { Resources: now }).resources;
   return Object.entries(changes).map(([id, { changeImpact }]) => ({
