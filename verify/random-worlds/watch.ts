@@ -6,6 +6,7 @@ import { sum } from '../../lambda/decision/model/collections.ts';
 import { type Finding, type Floor, type PoolPlan, REPLACING } from '../../lambda/decision/model/plan.ts';
 import { canRun } from '../../lambda/decision/model/tags.ts';
 import { MINUTE_MS, SECOND_MS } from '../../lambda/decision/model/units.ts';
+import { POLL_MS } from '../../lambda/decision/supply/daemons.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
 import type { JobRecord } from '../../simulator/coderd/tables/jobs.ts';
 import type { EcsTask } from '../../simulator/ecs/task.ts';
@@ -297,12 +298,12 @@ export class Watch {
     );
   }
 
-  /** The longest of this world: reads that lag, two looks, the scheduler, the boot, the lease. */
+  /** The longest of this world: reads that lag, two looks, the scheduler, the boot, the lease, coderd's poll. */
   #threeStartsMs(): number {
     const { world, lookEveryS } = this.#events.plan;
     const { boot, lease, react } = world.latencies ?? {};
     const startMs = (boot?.[1] ?? 0) + (lease?.[1] ?? 0) + (react?.[1] ?? 0) + (world.readLagMs ?? 0);
-    return 3 * (startMs + 2 * lookEveryS * SECOND_MS);
+    return 3 * (startMs + 2 * lookEveryS * SECOND_MS + POLL_MS);
   }
 
   #maxOf(pool: string, overrides: PoolPlan['overrides']): number {
