@@ -167,7 +167,7 @@ const WORDS: {
   'service-ambiguous': ({ pool, services }) =>
     `pool "${pool}": ${services.length} services have its tag (${services.join(', ')}). Keep the tag on one of them`,
   'daemon-tags-differ': ({ pool, daemons }) =>
-    `pool "${pool}": ${some(daemons.length, 'daemon')} ${daemons.length === 1 ? 'offers' : 'offer'} other tags than the pool's (${few(daemons)}). The provisioner key belongs to another pool, or the token to another user`,
+    `pool "${pool}": coderd shows ${some(daemons.length, 'daemon')} with other tags than the pool's (${few(daemons)}). The provisioner key belongs to another pool, the token to another user, or a daemon of the same name has taken the row`,
   'possible-intruder': ({ pool, daemons }) => {
     const names = daemons.map(({ name, key }) => (key === null ? name : `${name} with key "${key}"`));
     const [seen, it] = daemons.length === 1 ? ['has', 'it'] : ['have', 'them'];

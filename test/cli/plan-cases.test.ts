@@ -177,7 +177,7 @@ it('reports daemons with a wrong key and launches a task for their job', async (
         job pending- of organization "default" (tags cluster=gpu): starts in about 55 s (between 30 s and 2 min)
 
     findings:
-      ! pool "gpu": 1 daemon offers other tags than the pool's (gpu-46de701131a4b4fa4bb825ca0578018d). The provisioner key belongs to another pool, or the token to another user
+      ! pool "gpu": coderd shows 1 daemon with other tags than the pool's (gpu-46de701131a4b4fa4bb825ca0578018d). The provisioner key belongs to another pool, the token to another user, or a daemon of the same name has taken the row
 
     1 count to raise, 0 tasks to drain, 0 counts to lower
     "

@@ -395,7 +395,7 @@ describe('a failed check', () => {
       broken: (world) => startWithOtherTags(world, ({ secrets }) => secrets.deny('coder/keys/gpu')),
       says: [
         new RegExp(
-          `^FAIL {2}pool "gpu": daemons: 1 daemon offers other tags than the pool's \\(gpu-[0-9a-f]{32}\\)\\. The provisioner key belongs to another pool, or the token to another user\\. ${newKey('gpu').replaceAll(/[()]/g, '\\$&')}$`,
+          `^FAIL {2}pool "gpu": daemons: coderd shows 1 daemon with other tags than the pool's \\(gpu-[0-9a-f]{32}\\)\\. The provisioner key belongs to another pool, the token to another user, or a daemon of the same name has taken the row\\. ${newKey('gpu').replaceAll(/[()]/g, '\\$&')}$`,
         ),
         `warn  pool "gpu": key: ${mayNot('coder/keys/gpu', "the tasks' execution role")}`,
       ],
@@ -405,7 +405,7 @@ describe('a failed check', () => {
       broken: (world) =>
         startWithOtherTags(world, ({ secrets }, right) => secrets.put('coder/keys/gpu', right)),
       says: [
-        /^warn {2}pool "gpu": daemons: 1 daemon offers other tags .*\. The credential in the secret is right: the autoscaler replaces tasks with an earlier one$/,
+        /^warn {2}pool "gpu": daemons: coderd shows 1 daemon with other tags .*\. The credential in the secret is right: the autoscaler replaces tasks with an earlier one$/,
       ],
     },
     {

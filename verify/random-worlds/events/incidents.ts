@@ -114,6 +114,7 @@ function incidentsOf(
     },
     'row unreadable': () => unreadableRow(events, random),
     'tasks freezing': () => freezingTasks(events, random),
+    'license lost': () => lostLicense(events, random),
   };
 }
 
@@ -148,6 +149,19 @@ function freezingTasks(events: WorldEvents, random: Random): string {
   events.world.timeline.after(ms, end);
   events.atEnd(end);
   return `${ecs.freezing} of them for ${Math.round(ms / SECOND_MS)} s`;
+}
+
+/** coderd refuses daemons for a time, and may not say that it is for want of a license. */
+function lostLicense(events: WorldEvents, random: Random): string {
+  const { coderd, timeline } = events.world;
+  const end = (): void => {
+    coderd.licence = 'entitled';
+  };
+  coderd.licence = random.pick(['not_entitled', 'open-source'] as const) ?? 'not_entitled';
+  const ms = spreadMs(random, 30 * SECOND_MS, 30 * MINUTE_MS);
+  timeline.after(ms, end);
+  events.atEnd(end);
+  return `${coderd.licence} for ${Math.round(ms / SECOND_MS)} s`;
 }
 
 /** The outages. Each ends after a while, and all end with the events. */
