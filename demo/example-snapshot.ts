@@ -14,7 +14,7 @@ import { World } from '../simulator/world.ts';
 
 const START = Date.parse('2026-03-02T07:00:00Z') as EpochMs;
 const END = Date.parse('2026-03-02T09:00:05Z') as EpochMs;
-const SEED = 1;
+const SEED = 11;
 
 class ExampleError extends Error {
   override readonly name = 'ExampleError';

@@ -142,15 +142,15 @@ describe('validate', () => {
     expect(out.slice(out.indexOf('\n'))).toMatchInlineSnapshot(`
       "
 
-      Expected cost of the deployment: an idle month $42 (NAT gateways $37, Secrets Manager $2, metrics $2, others $1); with 720 builds on a working day $126 (Fargate tasks $74, NAT gateways $43, metrics $2, others $7).
+      Expected cost of the deployment: an idle month $42 (NAT gateways $37, Secrets Manager $2, metrics $2, others $1); with 720 builds on a working day $124 (Fargate tasks $73, NAT gateways $43, metrics $2, others $6).
 
       Expected cost of the tasks, in dollars a month:
 
       pool     max  kept free          idle  builds a day  with builds  at $1.00
-      default   20  at $0.10 a minute    $0           480          $29       $68
+      default   20  at $0.10 a minute    $0           480          $29       $67
       cold       5  warm: 0              $0           120           $2        $2
-      dear       5  at $1.00 a minute    $0           120          $43       $43
-      all                                $0                        $74      $113
+      dear       5  at $1.00 a minute    $0           120          $42       $42
+      all                                $0                        $73      $110
 
       Assumed: 720 builds a working day, shared between the pools by their max.
       A working day is Monday to Friday, 10 hours. A build takes 1 minute. People start 60 % of the builds.

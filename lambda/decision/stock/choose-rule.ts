@@ -1,12 +1,12 @@
-/** Takes the rule that would have been cheapest, with a guess that counts for half a day. */
+/** Takes the rule that would have been cheapest, with a guess that counts for four hours. */
 import { HOUR_MS } from '../model/units.ts';
 import type { StockRule } from './replay.ts';
 import { GONE_AFTER_MS, type ReplayedPools, type RuleCost } from './replay.ts';
 
 /** Before anything is known, builds are assumed to come at this rate. */
-const GUESSED_BUILDS_AN_HOUR = 2 / 24;
+const GUESSED_BUILDS_AN_HOUR = 6 / 24;
 /** The guess counts as much as so many hours. */
-const GUESS_HOURS = 12;
+const GUESS_HOURS = 4;
 /** The rule in force stays unless another one is cheaper by this share. */
 const CLEARLY = 0.03;
 

@@ -19,7 +19,7 @@ const SLOTS_A_DAY = 48;
 /** After so many slots a half hour counts for 1/e of what it did. */
 const FADES_AFTER = 7 * SLOTS_A_DAY;
 /** The weight of another time of day, if the same one counts for so much more. */
-const ANY_TIME = 0.5;
+const ANY_TIME = 0.2;
 /** How far the same time of day reaches, as a standard deviation in slots. */
 const SAME_TIME = 4;
 

@@ -127,7 +127,9 @@ function stockOf(set: PoolSet, snapshot: Snapshot, claimed: Set<TaskView>): read
   // the rule was learned from unforeseen builds alone: after another job a daemon stays while that costs less
   // than to launch it again
   const isUnforeseen = servedUnforeseen(organization);
-  const worthMs = Math.min(spareMs, replayed.startPrice / replayed.taskPrice);
+  // a task without a price is worth keeping, whatever a launch costs
+  const worthMs =
+    replayed.taskPrice === 0 ? spareMs : Math.min(spareMs, replayed.startPrice / replayed.taskPrice);
   const isSpare = ({ state, use, daemon, idleSince = takenAt }: TaskView): boolean => {
     const staysMs = isUnforeseen(daemon) === false ? worthMs : spareMs;
     return state === 'working' && use === 'idle' && takenAt - idleSince < staysMs;

@@ -23,13 +23,13 @@ describe('a fading sum', () => {
   };
 
   it.each([
-    { slot: DAY_SLOTS, expected: 1.5 * Math.exp(-1 / 7), because: 'it is the same time of day' },
-    { slot: 1.5 * DAY_SLOTS, expected: 0.5 * Math.exp(-1.5 / 7), because: 'it is the opposite time' },
-    { slot: 7 * DAY_SLOTS, expected: 1.5 / Math.E, because: 'a week is over' },
-    { slot: 4, expected: (0.5 + Math.exp(-0.5)) * Math.exp(-4 / 336), because: 'two hours are over' },
+    { slot: DAY_SLOTS, expected: 1.2 * Math.exp(-1 / 7), because: 'it is the same time of day' },
+    { slot: 1.5 * DAY_SLOTS, expected: 0.2 * Math.exp(-1.5 / 7), because: 'it is the opposite time' },
+    { slot: 7 * DAY_SLOTS, expected: 1.2 / Math.E, because: 'a week is over' },
+    { slot: 4, expected: (0.2 + Math.exp(-0.5)) * Math.exp(-4 / 336), because: 'two hours are over' },
     {
       slot: DAY_SLOTS - 4,
-      expected: (0.5 + Math.exp(-0.5)) * Math.exp(-44 / 336),
+      expected: (0.2 + Math.exp(-0.5)) * Math.exp(-44 / 336),
       because: 'it is two hours less',
     },
   ])('counts 1 as $expected after $slot half hours: $because', ({ slot, expected }) => {
@@ -40,7 +40,7 @@ describe('a fading sum', () => {
     const sum = new FadingSum();
     for (let slot = 0; slot < 3650 * DAY_SLOTS; slot++) sum.add(slot, 1);
     // the mean weight of a time of day, for as many half hours as fading leaves of an endless past
-    const mean = 0.5 + (4 * Math.sqrt(2 * Math.PI)) / DAY_SLOTS;
+    const mean = 0.2 + (4 * Math.sqrt(2 * Math.PI)) / DAY_SLOTS;
     expect(sum.at(3650 * DAY_SLOTS) / (mean * 7 * DAY_SLOTS)).toBeCloseTo(1, 1);
   });
 });
