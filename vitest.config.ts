@@ -10,8 +10,8 @@ const quick = {
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: HAS_LONG ? [] : ['test/**/*.full.test.ts'],
+    include: ['test/**/*.test.ts', 'lab/test/**/*.test.ts'],
+    exclude: HAS_LONG ? [] : ['**/*.full.test.ts'],
     // some tests wait for a server or a shell while others compute
     maxWorkers: '150%',
     // Many files have imported the same modules by the time a worker has run a few of them. `.ci/nightly`

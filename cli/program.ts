@@ -26,10 +26,19 @@ const COMMANDS: readonly { readonly names: readonly string[]; readonly load: () 
     load: async () => (await import('./overrides.ts')).addOverrideCommands,
   },
   { names: ['keys'], load: async () => (await import('./keys/command.ts')).addKeysCommand },
-  { names: ['trace'], load: async () => (await import('./trace/command.ts')).addTraceCommand },
-  { names: ['backtest'], load: async () => (await import('./backtest/command.ts')).addBacktestCommand },
-  { names: ['tune'], load: async () => (await import('./tune/command.ts')).addTuneCommand },
-  { names: ['compare'], load: async () => (await import('./compare/command.ts')).addCompareCommand },
+  {
+    names: ['trace'],
+    load: async () => (await import('../lab/what-if/cli/trace/command.ts')).addTraceCommand,
+  },
+  {
+    names: ['backtest'],
+    load: async () => (await import('../lab/what-if/cli/backtest/command.ts')).addBacktestCommand,
+  },
+  { names: ['tune'], load: async () => (await import('../lab/what-if/cli/tune/command.ts')).addTuneCommand },
+  {
+    names: ['compare'],
+    load: async () => (await import('../lab/what-if/cli/compare/command.ts')).addCompareCommand,
+  },
   { names: ['synth'], load: async () => (await import('./synth.ts')).addSynthCommand },
   { names: ['schema'], load: async () => (await import('./validate.ts')).addSchemaCommand },
 ];

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The guard: first process of the provisioner's container (docs/internals/architecture.md).
-# Its phases are a table: simulator/task/guard-table.ts. The autoscaler knows its exit codes 75 (10 min without a lease), 76 (the daemon
+# Its phases are a table: lab/world/task/guard-table.ts. The autoscaler knows its exit codes 75 (10 min without a lease), 76 (the daemon
 # exited with 0 unasked), 77 (ECS stops the task of a daemon that has died) and 78 (the image lacks a tool).
 #
 # The main process only waits for the daemon, and answers signals with built-ins: a stop is never held up by a slow call, and a fork

@@ -1,6 +1,7 @@
 /** What each published package contains. The versions of its dependencies are in package.json. */
-import { buildPageScript } from '../backtest/report/page-script.ts';
+
 import { buildHandler, HANDLER_NAMES, packFile } from '../infra/constructs/handler-files.ts';
+import { buildPageScript } from '../lab/what-if/report/page-script.ts';
 import { bundleModule } from './bundle.ts';
 
 const ECHARTS_MODULE = 'backtest/report/charts/echarts.js';
@@ -87,10 +88,10 @@ export const CLI: PackageDefinition = {
     'examples/*.yaml',
     'examples/compare',
     'examples/plan',
-    'backtest/report/style.css',
-    'backtest/scenarios/*.yaml',
+    'lab/what-if/report/style.css',
+    'lab/what-if/scenarios/*.yaml',
     'cli/node-floor.mjs',
-    'verify/conformance/recorded',
+    'cli/doctor/answers/recorded',
     // messages refer to these pages
     'docs/*.md',
   ],

@@ -9,23 +9,14 @@ import { parseQuietly } from '../../lambda/decision/model/parse-quietly.ts';
 import { compareVersion } from '../../lambda/decision/model/version.ts';
 import { some } from '../../lambda/explain/format.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
-import {
-  compareWithAll,
-  type JsonAnswer,
-  type Tested,
-  type Verdict,
-} from '../../verify/conformance/answers/answer-differences.ts';
+import { compareWithAll, type JsonAnswer, type Tested, type Verdict } from './answers/answer-differences.ts';
 import {
   type DeepQuestion,
   isOfOrganization,
   readOnlyQuestions,
   VERSION,
-} from '../../verify/conformance/answers/read-only-steps.ts';
-import {
-  readTranscript,
-  recordedReleases,
-  releasesToCompare,
-} from '../../verify/conformance/answers/recordings.ts';
+} from './answers/read-only-steps.ts';
+import { readTranscript, recordedReleases, releasesToCompare } from './answers/recordings.ts';
 import { type Check, fail, ok, skip, warn } from './check.ts';
 
 const ANSWERS = 'answers';

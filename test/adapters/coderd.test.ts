@@ -3,6 +3,8 @@
 import type { RequestListener } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { coderdHandler } from '../../lab/world/coderd/routes/http.ts';
+import { World } from '../../lab/world/world.ts';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import type { CoderdHttpOptions } from '../../lambda/adapters/coderd/http/http.ts';
 import { PATIENCE_OF_A_LOOK, parseRetryAfterMs } from '../../lambda/adapters/coderd/http/retries.ts';
@@ -10,8 +12,6 @@ import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import type { EpochMs, JobId, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import { compareVersion } from '../../lambda/decision/model/version.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
-import { coderdHandler } from '../../simulator/coderd/routes/http.ts';
-import { World } from '../../simulator/world.ts';
 import { START } from '../support/lab.ts';
 import { coderdClient, makeCertificate, serve as servePlain, serveTls } from '../support/servers.ts';
 

@@ -1,11 +1,11 @@
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { SECOND, START } from '../../lab/test/world/ecs/ecs-fixture.ts';
+import { ACCESS_KEY_OF_A_PERSON, awsHandler } from '../../lab/world/aws-http.ts';
+import { Timeline } from '../../lab/world/base/timeline.ts';
+import { LogsModel } from '../../lab/world/logs/model.ts';
 import { type InsightsQuery, queryLogs } from '../../lambda/adapters/insights.ts';
 import { plusMs } from '../../lambda/decision/model/brands.ts';
-import { ACCESS_KEY_OF_A_PERSON, awsHandler } from '../../simulator/aws-http.ts';
-import { Timeline } from '../../simulator/base/timeline.ts';
-import { LogsModel } from '../../simulator/logs/model.ts';
-import { SECOND, START } from '../simulator/ecs/ecs-fixture.ts';
 import { serve } from '../support/servers.ts';
 
 /** The simulated CloudWatch Logs over HTTP, with these lines, one each `everyMs`. */

@@ -4,10 +4,10 @@
  */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { aBuild, aFolder } from '../../lab/test/cli/compare/inputs.ts';
 import { run } from '../support/cli-run.ts';
 import { commandLabs } from '../support/command-lab.ts';
 import { expectDocument } from '../support/json-document.ts';
-import { aBuild, aFolder } from './compare/inputs.ts';
 
 describe('without a server', () => {
   const { path, config, trace } = aFolder();

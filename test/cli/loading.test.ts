@@ -42,8 +42,8 @@ it('loads no client of coderd or AWS for `autoscaler validate`', () => {
 });
 
 it('loads the simulator for `autoscaler backtest`', () => {
-  const loaded = loadedBy('cli/main.ts', 'cli/backtest/command.ts');
-  expect(loaded).toContain('simulator/world.ts');
+  const loaded = loadedBy('cli/main.ts', 'lab/what-if/cli/backtest/command.ts');
+  expect(loaded).toContain('lab/world/world.ts');
 });
 
 it('bundles no code for logs, history or overrides into the function', async () => {

@@ -3,9 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { showProgress } from '../../cli/backtest/progress.ts';
 import { whileWorking } from '../../cli/shared/activity.ts';
 import { type Column, plainTable } from '../../cli/shared/plain-table.ts';
+import { showProgress } from '../../lab/what-if/cli/backtest/progress.ts';
 import { runIn } from '../support/cli-run.ts';
 
 /** Back to the start of the line, and clear it. */

@@ -5,7 +5,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Transcript } from '../../verify/conformance/answers/recordings.ts';
+import type { Transcript } from '../../cli/doctor/answers/recordings.ts';
 import { factRowsOf } from './fact-rows.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -13,7 +13,7 @@ const text = readFileSync(new URL('docs/internals/coder.md', root), 'utf8');
 const rows = factRowsOf(text);
 const sections = new Set([...text.matchAll(/^## (\d+)\. /gm)].map(([, number]) => number));
 
-const recorded = new URL('verify/conformance/recorded/', root);
+const recorded = new URL('cli/doctor/answers/recorded/', root);
 const steps = readdirSync(recorded).map((file) => {
   const { entries } = JSON.parse(readFileSync(new URL(file, recorded), 'utf8')) as Transcript;
   return new Set(entries.map(({ step }) => step));

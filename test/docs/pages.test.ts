@@ -142,7 +142,7 @@ it('creates every secret that it deletes at the end', () => {
 
 const page = readFileSync(new URL('../../docs/quickstart.md', import.meta.url), 'utf8');
 const MISSING = '/nowhere/autoscaler.yaml';
-/** test/demo/spot.test.ts runs those that plan from examples/plan/. */
+/** lab/test/demo/spot.test.ts runs those that plan from examples/plan/. */
 const commands = [...page.matchAll(/^\$ npx autoscaler (.*)$/gm)]
   .map(([, command = '']) => command)
   .filter((command) => !command.includes('examples/plan'));
@@ -176,7 +176,7 @@ it.each(commands)(
 );
 
 it('has the options of npm run try', () => {
-  const help = execFileSync(process.execPath, ['demo/try/main.ts', '--help'], { encoding: 'utf8' });
+  const help = execFileSync(process.execPath, ['lab/demo/try/main.ts', '--help'], { encoding: 'utf8' });
   const options = [...page.replaceAll('\n', ' ').matchAll(/`npm run try -- (--\w+) /g)].map(
     ([, option = '']) => option,
   );

@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import * as z from 'zod';
-import { functionEnvironment } from '../../demo/function/environment.ts';
-import { RunningFunction } from '../../demo/function/running-function.ts';
+import { functionEnvironment } from '../../lab/demo/function/environment.ts';
+import { RunningFunction } from '../../lab/demo/function/running-function.ts';
+import { type SynthesizedStack, synthesizeStack } from '../../lab/world/synthesized-stack.ts';
 import {
   LOG_GROUP_TAG,
   ORGANIZATION_TAG,
@@ -11,7 +12,6 @@ import {
   SCALE_IN_TAG,
   STACK_TAG,
 } from '../../lambda/decision/model/service-tags.ts';
-import { type SynthesizedStack, synthesizeStack } from '../../simulator/synthesized-stack.ts';
 import { type Lab, type LabPool, labConfig, startLab } from '../support/lab.ts';
 import { ownFolder } from '../support/own-folder.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Compares guard.sh with each row of its table (simulator/task/guard-table.ts). The test brings the
+ * Compares guard.sh with each row of its table (lab/world/task/guard-table.ts). The test brings the
  * guard into the phase and gives the input. The guard must show exactly these effects, and then end
  * as only the new phase ends. Looks wait at a gate, so that each look is one input. Three things
  * cannot be seen from outside. The order of a call and a signal. That a renewal is due while the
@@ -13,7 +13,7 @@ import {
   type GuardInput,
   type GuardPhase,
   type GuardTransition,
-} from '../../simulator/task/guard-table.ts';
+} from '../../lab/world/task/guard-table.ts';
 import { rows } from '../support/runs.ts';
 import { type AgentEndpoint, BLOCKED, HOUR_MS, type Misbehaviour } from './agent-endpoint.ts';
 import {

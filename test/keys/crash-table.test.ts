@@ -6,8 +6,8 @@
  */
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { ROTATION_STEPS } from '../../lab/world/secrets/model.ts';
 import { keyName, RESOURCE_TAG } from '../../lambda/keys/model/pool.ts';
-import { ROTATION_STEPS } from '../../simulator/secrets/model.ts';
 import { IS_FULL, rows as someRows } from '../support/runs.ts';
 import { CPU, crashAfter, DEPLOYMENT, HOUR, KeyLab, keyIn, OTHER_DEPLOYMENT, revive } from './key-lab.ts';
 

@@ -2,6 +2,14 @@
  * The key function in a small world: the simulated coderd and Secrets Manager behind the real
  * adapters, and tasks that read their key when they start. No sockets, and time moves only when told.
  */
+
+import type { DaemonConnection } from '../../lab/world/base/daemon-connection.ts';
+import { Random } from '../../lab/world/base/random.ts';
+import { Timeline } from '../../lab/world/base/timeline.ts';
+import { CoderdModel } from '../../lab/world/coderd/model.ts';
+import type { ProvisionerKey } from '../../lab/world/coderd/tables/keys.ts';
+import { ROTATION_STEPS, SecretsModel } from '../../lab/world/secrets/model.ts';
+import type { StoredSecret } from '../../lab/world/secrets/secret.ts';
 import type { RawAnswer } from '../../lambda/adapters/coderd/http/answer.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import { POOL_TAG, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
@@ -11,13 +19,6 @@ import type { ManagedPool } from '../../lambda/keys/model/pool.ts';
 import { deploymentOf } from '../../lambda/keys/model/pool.ts';
 import type { KeyPorts, PoolTask } from '../../lambda/keys/model/ports.ts';
 import { serveKeyEvent } from '../../lambda/keys/serve.ts';
-import type { DaemonConnection } from '../../simulator/base/daemon-connection.ts';
-import { Random } from '../../simulator/base/random.ts';
-import { Timeline } from '../../simulator/base/timeline.ts';
-import { CoderdModel } from '../../simulator/coderd/model.ts';
-import type { ProvisionerKey } from '../../simulator/coderd/tables/keys.ts';
-import { ROTATION_STEPS, SecretsModel } from '../../simulator/secrets/model.ts';
-import type { StoredSecret } from '../../simulator/secrets/secret.ts';
 import { START } from '../support/lab.ts';
 import { simulatedKeyPorts } from './simulated-key-ports.ts';
 

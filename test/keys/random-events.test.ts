@@ -4,8 +4,8 @@
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { ROTATION_STEPS } from '../../lab/world/secrets/model.ts';
 import type { ManagedPool } from '../../lambda/keys/model/pool.ts';
-import { ROTATION_STEPS } from '../../simulator/secrets/model.ts';
 import { IS_FULL, runs } from '../support/runs.ts';
 import { addForeignKey, CPU, crashAfter, HOUR, KeyLab, MINUTE, revive } from './key-lab.ts';
 

@@ -1,8 +1,8 @@
 /** Tests the rotation in four steps: faults, and steps that come twice, late or with an old token. */
 import { describe, expect, it } from 'vitest';
+import { ROTATION_STEPS, runRotation, testRotation } from '../../lab/world/secrets/model.ts';
 import { KEY_ID_TAG, POOL_TAG, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
 import { RESOURCE_TAG } from '../../lambda/keys/model/pool.ts';
-import { ROTATION_STEPS, runRotation, testRotation } from '../../simulator/secrets/model.ts';
 import { addForeignKey, CPU, Crash, HOUR, KeyLab, keyIn, MINUTE, revive, SECOND } from './key-lab.ts';
 
 async function created(options: ConstructorParameters<typeof KeyLab>[0] = {}): Promise<KeyLab> {

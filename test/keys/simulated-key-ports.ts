@@ -1,13 +1,14 @@
 /** The key function's adapters on a simulated coderd and Secrets Manager, without sockets. */
+
+import type { CoderdModel } from '../../lab/world/coderd/model.ts';
+import { answerOf } from '../../lab/world/coderd/routes/http.ts';
+import { type AwsCall, inProcessSecrets } from '../../lab/world/in-process/ports.ts';
+import type { SecretsModel } from '../../lab/world/secrets/model.ts';
 import type { RawAnswer } from '../../lambda/adapters/coderd/http/answer.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { type AskCoderd, CoderdKeys } from '../../lambda/keys/adapters/coderd-keys.ts';
 import { SecretsManagerKeys } from '../../lambda/keys/adapters/secrets-manager.ts';
 import type { KeyClock, KeyPorts } from '../../lambda/keys/model/ports.ts';
-import type { CoderdModel } from '../../simulator/coderd/model.ts';
-import { answerOf } from '../../simulator/coderd/routes/http.ts';
-import { type AwsCall, inProcessSecrets } from '../../simulator/in-process/ports.ts';
-import type { SecretsModel } from '../../simulator/secrets/model.ts';
 
 export type KeyServers = {
   readonly coderd: CoderdModel;

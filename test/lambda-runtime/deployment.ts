@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { bundleFunction } from '../../infra/constructs/bundle.ts';
+import { coderdHandler } from '../../lab/world/coderd/routes/http.ts';
+import { serveWorld } from '../../lab/world/serve.ts';
+import { World } from '../../lab/world/world.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
-import { coderdHandler } from '../../simulator/coderd/routes/http.ts';
-import { serveWorld } from '../../simulator/serve.ts';
-import { World } from '../../simulator/world.ts';
 
 const OUT_DIR = fileURLToPath(new URL('../../dist/lambda-runtime', import.meta.url));
 

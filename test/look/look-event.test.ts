@@ -1,7 +1,7 @@
 /** The log event of a look, and its metrics. */
 import { describe, expect, it } from 'vitest';
-import { makeFleet } from '../../bench/fleet/fleet.ts';
-import { observeFleet } from '../../bench/fleet/serve.ts';
+import { makeFleet } from '../../lab/bench/fleet/fleet.ts';
+import { observeFleet } from '../../lab/bench/fleet/serve.ts';
 import { parseSnapshot } from '../../lambda/adapters/snapshot-schema.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { decide } from '../../lambda/decision/decide.ts';

@@ -7,7 +7,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { afterAll, afterEach } from 'vitest';
-import { SECRETS_CHANNEL } from '../../simulator/base/secret-made.ts';
+import { SECRETS_CHANNEL } from '../../lab/world/base/secret-made.ts';
 import { OUTPUT_CHANNEL, type Output } from './output.ts';
 
 /** A shorter text may stand in others by chance. */

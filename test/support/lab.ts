@@ -4,6 +4,11 @@
  */
 import { onTestFinished, TestRunner } from 'vitest';
 import { daemonVariables } from '../../infra/constructs/pool/daemon-variables.ts';
+import { VirtualScheduler } from '../../lab/world/base/virtual-scheduler.ts';
+import { DEFAULT_RELEASE } from '../../lab/world/coderd/rules/versions.ts';
+import { inProcessPorts } from '../../lab/world/in-process/ports.ts';
+import { type Requested, serveWorld } from '../../lab/world/serve.ts';
+import { type PoolSpec, World, type WorldOptions } from '../../lab/world/world.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { connect } from '../../lambda/connect.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
@@ -12,11 +17,6 @@ import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { runLooks } from '../../lambda/look/invocation.ts';
 import { type LookResult, lookAndAct } from '../../lambda/look/look.ts';
 import type { Ports } from '../../lambda/look/ports.ts';
-import { VirtualScheduler } from '../../simulator/base/virtual-scheduler.ts';
-import { DEFAULT_RELEASE } from '../../simulator/coderd/rules/versions.ts';
-import { inProcessPorts } from '../../simulator/in-process/ports.ts';
-import { type Requested, serveWorld } from '../../simulator/serve.ts';
-import { type PoolSpec, World, type WorldOptions } from '../../simulator/world.ts';
 import { handIn } from '../secrets/output.ts';
 import { IS_FULL } from './runs.ts';
 import { type ForecastSettings, forecastSettings } from './settings.ts';
@@ -79,7 +79,7 @@ const TIMEOUT_MS = 55_000;
 
 /**
  * Starts a lab for long simulated times. The full effort uses the real ports, the quick one the
- * ports in process: they give the same plans (test/simulator/in-process-ports.full.test.ts) in a fifth of
+ * ports in process: they give the same plans (lab/test/world/in-process-ports.full.test.ts) in a fifth of
  * the time.
  */
 export function startLongLab(given: LabOptions): Promise<Lab> {

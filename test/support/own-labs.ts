@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, vi } from 'vitest';
-import { ACCESS_KEY_OF_A_PERSON } from '../../simulator/aws-http.ts';
+import { ACCESS_KEY_OF_A_PERSON } from '../../lab/world/aws-http.ts';
 import { type Lab, type LabOptions, startLongLab } from './lab.ts';
 
 /** Gives the tests of a file the AWS credentials of a person. What they stub ends with each test. */

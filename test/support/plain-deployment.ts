@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { unzipSync } from 'fflate';
 import * as z from 'zod';
-import type { ParametersModel } from '../../simulator/parameters/model.ts';
+import type { ParametersModel } from '../../lab/world/parameters/model.ts';
 
 const templateSchema = z.object({
   Resources: z.record(

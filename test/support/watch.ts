@@ -3,10 +3,10 @@
  * and the number of running tasks.
  */
 
+import { isDue } from '../../lab/world/coderd/tables/transitions.ts';
+import type { BuildReason } from '../../lab/world/coderd/tables/workspace-records.ts';
+import type { World } from '../../lab/world/world.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
-import { isDue } from '../../simulator/coderd/tables/transitions.ts';
-import type { BuildReason } from '../../simulator/coderd/tables/workspace-records.ts';
-import type { World } from '../../simulator/world.ts';
 import { type Lab, type LabOptions, startLongLab } from './lab.ts';
 
 /** A due transition that the executor did not make in a run, because it saw no daemon. */

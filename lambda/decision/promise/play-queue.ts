@@ -16,7 +16,7 @@ export type Played = { readonly startsInMs: Float64Array; readonly servers: Int3
 
 /**
  * From a raised count until ECS has created the task: ECS's documents have no number; the simulator
- * assumes this too (simulator/ecs/parts/latencies.ts).
+ * assumes this too (lab/world/ecs/parts/latencies.ts).
  */
 const CREATES_AFTER_MS = [500, 3_000] as const;
 

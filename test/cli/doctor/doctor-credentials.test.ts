@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
+import type { World } from '../../../lab/world/world.ts';
 import { KEY_ID_TAG, POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
-import type { World } from '../../../simulator/world.ts';
 import { commandLabs } from '../../support/command-lab.ts';
 import { type LabPool, labConfig } from '../../support/lab.ts';
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { readLaunchPrice } from '../../../cli/doctor/launch-price.ts';
 import type { CliEnvironment } from '../../../cli/shared/cli-environment.ts';
-import { ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
+import { ACCESS_KEY_OF_A_PERSON } from '../../../lab/world/aws-http.ts';
 import { runIn } from '../../support/cli-run.ts';
 import { type ImageRegistry, startImageRegistry } from '../../support/image-registry.ts';
 import { labConfig, startLab } from '../../support/lab.ts';

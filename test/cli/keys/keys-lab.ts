@@ -5,14 +5,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { ROTATION_STEPS } from '../../../lab/world/secrets/model.ts';
+import type { StoredSecret } from '../../../lab/world/secrets/secret.ts';
+import type { World } from '../../../lab/world/world.ts';
 import { loadConfig } from '../../../lambda/config/load.ts';
 import { POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import { connectKeys } from '../../../lambda/keys/connect.ts';
 import { deploymentOf, type OwnDeployment } from '../../../lambda/keys/model/pool.ts';
 import { managedPoolsOf, serveKeyEvent } from '../../../lambda/keys/serve.ts';
-import { ROTATION_STEPS } from '../../../simulator/secrets/model.ts';
-import type { StoredSecret } from '../../../simulator/secrets/secret.ts';
-import type { World } from '../../../simulator/world.ts';
 import { type Answer, runIn } from '../../support/cli-run.ts';
 import { type Lab, type LabPool, labConfig, startLab } from '../../support/lab.ts';
 import { ownFolder } from '../../support/own-folder.ts';

@@ -2,9 +2,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, vi } from 'vitest';
-import { ACCESS_KEY_OF_A_GUEST, ACCESS_KEY_OF_A_PERSON } from '../../../simulator/aws-http.ts';
-import { type Requested, serveWorld } from '../../../simulator/serve.ts';
-import { World } from '../../../simulator/world.ts';
+import { ACCESS_KEY_OF_A_GUEST, ACCESS_KEY_OF_A_PERSON } from '../../../lab/world/aws-http.ts';
+import { type Requested, serveWorld } from '../../../lab/world/serve.ts';
+import { World } from '../../../lab/world/world.ts';
 import { type Answer, runIn } from '../../support/cli-run.ts';
 import { START } from '../../support/lab.ts';
 import { ownFolder } from '../../support/own-folder.ts';

@@ -1,10 +1,10 @@
 /** The next time of a workspace's autostart schedule, as coderd computes it. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { nextAllowedAutostart } from '../../../lab/world/coderd/tables/transitions.ts';
 import { nextAutostart, zoneOf } from '../../../lambda/decision/demand/autostart-schedule.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { WEEKDAYS } from '../../../lambda/decision/model/zones.ts';
-import { nextAllowedAutostart } from '../../../simulator/coderd/tables/transitions.ts';
 import { runs } from '../../support/runs.ts';
 
 const time = (text: string): EpochMs => Date.parse(text) as EpochMs;

@@ -12,7 +12,7 @@ import { runs } from '../../support/runs.ts';
 
 type Row = { provisioner: Tags; job: Tags; same_org: boolean; can_run: boolean };
 const { rows } = JSON.parse(
-  readFileSync(new URL('../../../verify/conformance/story/tag-matching.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../lab/proof/conformance/story/tag-matching.json', import.meta.url), 'utf8'),
 ) as {
   rows: readonly Row[];
 };

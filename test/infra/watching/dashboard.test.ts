@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { type Widget, widgetsOf } from '../../../demo/recording/dashboard-widgets.ts';
+import { type Widget, widgetsOf } from '../../../lab/demo/recording/dashboard-widgets.ts';
 import {
   ACTIVITY_METRICS,
   ALARM_METRICS,

@@ -1,11 +1,11 @@
 /** A secret changes while builds run: the pool replaces its tasks, a share at a time, and kills none. */
 import { describe, expect, it } from 'vitest';
+import { inProcessSecrets } from '../../../lab/world/in-process/ports.ts';
 import { SecretMetadata } from '../../../lambda/adapters/secrets/secret-metadata.ts';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import { findingLines } from '../../../lambda/explain/finding-text.ts';
 import { reasonSentence } from '../../../lambda/explain/reason-text.ts';
 import { type LookResult, lookAndAct } from '../../../lambda/look/look.ts';
-import { inProcessSecrets } from '../../../simulator/in-process/ports.ts';
 import { submit } from '../../support/builds.ts';
 import {
   cleanLook,

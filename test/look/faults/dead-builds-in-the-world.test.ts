@@ -1,10 +1,10 @@
 /** Builds that die with their tasks, with real looks: each cause, and what the looks say of it. */
 import { describe, expect, it } from 'vitest';
+import type { WorkspaceRecord } from '../../../lab/world/coderd/tables/workspace-records.ts';
+import type { World } from '../../../lab/world/world.ts';
 import type { DeadBuild, Finding } from '../../../lambda/decision/model/plan.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
-import type { WorkspaceRecord } from '../../../simulator/coderd/tables/workspace-records.ts';
-import type { World } from '../../../simulator/world.ts';
 import { type Lab, type LabOptions, startLongLab } from '../../support/lab.ts';
 
 const MINUTE_S = 60;

@@ -1,9 +1,9 @@
 /** Looks at leaving tasks in the second in which coderd starts to list their daemons as offline. */
 import { expect, it } from 'vitest';
+import type { Guard } from '../../../lab/world/task/guard.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { unique } from '../../../lambda/decision/model/collections.ts';
 import type { Finding } from '../../../lambda/decision/model/plan.ts';
-import type { Guard } from '../../../simulator/task/guard.ts';
 import { cleanLook, startLongLab } from '../../support/lab.ts';
 
 const STALE_MS = 90_000;

@@ -3,11 +3,11 @@
  * and clients.
  */
 import { describe, expect, it } from 'vitest';
+import { trackTarget } from '../../../lab/world/ecs/scaling.ts';
 import type { Config } from '../../../lambda/decision/model/config.ts';
 import type { Finding } from '../../../lambda/decision/model/plan.ts';
 import { POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
-import { trackTarget } from '../../../simulator/ecs/scaling.ts';
 import { cleanLook, type Lab, type LabPool, startLongLab } from '../../support/lab.ts';
 import { IS_FULL } from '../../support/runs.ts';
 

@@ -1,9 +1,9 @@
 /** Daemons outside the pools, with real looks and clients. */
 import { expect, it } from 'vitest';
+import { DEFAULT_RELEASE } from '../../../lab/world/coderd/rules/versions.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { planText } from '../../../lambda/explain/text.ts';
 import { promisedLook } from '../../../lambda/look/look.ts';
-import { DEFAULT_RELEASE } from '../../../simulator/coderd/rules/versions.ts';
 import { cleanLook, startLongLab } from '../../support/lab.ts';
 
 const GPU = { organization: 'default', tags: { pool: 'gpu' } };

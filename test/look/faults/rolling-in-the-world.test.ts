@@ -2,9 +2,9 @@
  * A deployment during the day. Old tasks are replaced, a share at a time, and no build is killed.
  */
 import { describe, expect, it } from 'vitest';
-import type { DeploymentBlocked } from '../../../simulator/ecs/protection.ts';
-import { CLEANUPS, ROLLOUTS, type RolloutReading } from '../../../simulator/ecs/rollout.ts';
-import type { EcsTask } from '../../../simulator/ecs/task.ts';
+import type { DeploymentBlocked } from '../../../lab/world/ecs/protection.ts';
+import { CLEANUPS, ROLLOUTS, type RolloutReading } from '../../../lab/world/ecs/rollout.ts';
+import type { EcsTask } from '../../../lab/world/ecs/task.ts';
 import { expectNoHarm, submit } from '../../support/builds.ts';
 import { cleanLook, type Lab, type LabOptions, startLongLab } from '../../support/lab.ts';
 import { rows } from '../../support/runs.ts';

@@ -3,12 +3,12 @@
  * and any time of the invocations.
  */
 import { describe, expect, it } from 'vitest';
+import { Random } from '../../../lab/world/base/random.ts';
+import { CoderdRefusal } from '../../../lab/world/coderd/rules/refusal.ts';
+import type { World } from '../../../lab/world/world.ts';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
-import { Random } from '../../../simulator/base/random.ts';
-import { CoderdRefusal } from '../../../simulator/coderd/rules/refusal.ts';
-import type { World } from '../../../simulator/world.ts';
 import { type LabPool, START, startLongLab } from '../../support/lab.ts';
 import { rows } from '../../support/runs.ts';
 import { watch } from '../../support/watch.ts';

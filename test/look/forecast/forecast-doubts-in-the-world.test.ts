@@ -5,6 +5,8 @@
 
 import { describe, expect, it } from 'vitest';
 import type * as z from 'zod';
+import { InProcessCoderd } from '../../../lab/world/coderd/routes/in-process.ts';
+import { atOnce } from '../../../lab/world/in-process/ports.ts';
 import { CoderdAdapter } from '../../../lambda/adapters/coderd/coderd.ts';
 import { Forecast } from '../../../lambda/adapters/coderd/forecast/forecast.ts';
 import { CoderdError, type Document } from '../../../lambda/adapters/coderd/http/http.ts';
@@ -13,8 +15,6 @@ import type { Workspace } from '../../../lambda/decision/model/snapshot.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import type { Ports } from '../../../lambda/look/ports.ts';
-import { InProcessCoderd } from '../../../simulator/coderd/routes/in-process.ts';
-import { atOnce } from '../../../simulator/in-process/ports.ts';
 import { expectNoHarm } from '../../support/builds.ts';
 import { type Lab, type LabOptions, type LabPool, START } from '../../support/lab.ts';
 import { startWatched, type Watch } from '../../support/watch.ts';

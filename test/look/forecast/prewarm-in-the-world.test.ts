@@ -1,10 +1,10 @@
 /** A morning from zero. Daemons are ready for the autostarts at nine, and leave soon after. */
 import { describe, expect, it } from 'vitest';
+import type { NewTemplate } from '../../../lab/world/coderd/tables/templates.ts';
+import type { NewWorkspace } from '../../../lab/world/coderd/tables/workspace-records.ts';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
-import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts';
-import type { NewWorkspace } from '../../../simulator/coderd/tables/workspace-records.ts';
 import { type Lab, type LabPool, startLongLab, timeOf } from '../../support/lab.ts';
 import { IS_FULL, rows } from '../../support/runs.ts';
 import { startWatched, type Watch } from '../../support/watch.ts';

@@ -3,12 +3,12 @@
  * not happen at all.
  */
 import { describe, expect, it } from 'vitest';
+import type { NewTemplate } from '../../../lab/world/coderd/tables/templates.ts';
+import type { NewWorkspace, WorkspaceRecord } from '../../../lab/world/coderd/tables/workspace-records.ts';
+import type { World } from '../../../lab/world/world.ts';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
-import type { NewTemplate } from '../../../simulator/coderd/tables/templates.ts';
-import type { NewWorkspace, WorkspaceRecord } from '../../../simulator/coderd/tables/workspace-records.ts';
-import type { World } from '../../../simulator/world.ts';
 import { expectNoHarm } from '../../support/builds.ts';
 import { type LabPool, START } from '../../support/lab.ts';
 import { rows } from '../../support/runs.ts';

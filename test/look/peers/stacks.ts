@@ -1,12 +1,13 @@
 /** Several stacks of one coderd in one world: each has a pool of the same tags and a function of its own. */
+
+import { Random } from '../../../lab/world/base/random.ts';
+import { VirtualScheduler } from '../../../lab/world/base/virtual-scheduler.ts';
+import { InProcessFunction } from '../../../lab/world/in-process/function.ts';
+import { World, type WorldFigures } from '../../../lab/world/world.ts';
 import { checkConfig } from '../../../lambda/config/check.ts';
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Config } from '../../../lambda/decision/model/config.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
-import { Random } from '../../../simulator/base/random.ts';
-import { VirtualScheduler } from '../../../simulator/base/virtual-scheduler.ts';
-import { InProcessFunction } from '../../../simulator/in-process/function.ts';
-import { World, type WorldFigures } from '../../../simulator/world.ts';
 import { labConfig, START } from '../../support/lab.ts';
 
 /** The pool of a stack, as its file has it. */

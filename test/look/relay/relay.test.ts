@@ -1,14 +1,14 @@
 /** The looks of a minute, each started by a message of the one before. */
 import { beforeEach, describe, expect, it } from 'vitest';
+import { Random } from '../../../lab/world/base/random.ts';
+import { VirtualScheduler } from '../../../lab/world/base/virtual-scheduler.ts';
+import { NoAnswer } from '../../../lab/world/coderd/routes/in-process.ts';
+import { InProcessFunction } from '../../../lab/world/in-process/function.ts';
+import { atOnce } from '../../../lab/world/in-process/ports.ts';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { InvocationError } from '../../../lambda/look/invocation.ts';
 import { Relay } from '../../../lambda/look/relay/relay.ts';
-import { Random } from '../../../simulator/base/random.ts';
-import { VirtualScheduler } from '../../../simulator/base/virtual-scheduler.ts';
-import { NoAnswer } from '../../../simulator/coderd/routes/in-process.ts';
-import { InProcessFunction } from '../../../simulator/in-process/function.ts';
-import { atOnce } from '../../../simulator/in-process/ports.ts';
 import { type Lab, START, startLab } from '../../support/lab.ts';
 
 const pool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 };

@@ -1,0 +1,195 @@
+/** Compares an answer of coderd with recorded ones of tested releases, as far as the product needs it. */
+import * as z from 'zod';
+import { refusalOf } from '../../../lambda/adapters/coderd/http/answer.ts';
+import { describeSchemaMismatch } from '../../../lambda/adapters/shared/schema-mismatch.ts';
+import { compareVersion } from '../../../lambda/decision/model/version.ts';
+import type { DeepQuestion } from './read-only-steps.ts';
+import type { Transcript } from './recordings.ts';
+
+/** An answer of coderd. `body` is undefined if it is not JSON. */
+export type JsonAnswer = { readonly status: number; readonly body: unknown };
+
+export type Verdict =
+  /** `isEmpty`: the answer is a list without items, so there was nothing to compare. */
+  | { readonly kind: 'same'; readonly isEmpty?: boolean }
+  /** The token's user has no right to read it. */
+  | { readonly kind: 'forbidden' }
+  /** `isUnreadable`: the product cannot read the answer. */
+  | {
+      readonly kind: 'differs';
+      readonly isUnreadable: boolean;
+      readonly said: string;
+      readonly tested: string;
+    };
+
+const SAME: Verdict = { kind: 'same' };
+
+export type Tested = { readonly transcripts: readonly Transcript[]; readonly version: string };
+
+/** Fields that came after the oldest supported release (docs/internals/coder.md §12). */
+const SINCE: ReadonlyMap<string, string> = new Map([
+  ['workspaces.latest_build.template_version_preset_id', '2.22'],
+  ['workspaces.is_prebuild', '2.25'],
+]);
+
+/** An answer that one of the releases gives does not differ; else the difference from the first one. */
+export function compareWithAll(
+  question: DeepQuestion,
+  answer: JsonAnswer,
+  { transcripts, version }: Tested,
+): Verdict {
+  const verdicts = transcripts.map(({ entries }) => compareAnswer(question, answer, { entries, version }));
+  return verdicts.find(({ kind }) => kind !== 'differs') ?? verdicts[0] ?? SAME;
+}
+
+function compareAnswer(
+  question: DeepQuestion,
+  answer: JsonAnswer,
+  { entries, version }: Pick<Transcript, 'entries'> & Pick<Tested, 'version'>,
+): Verdict {
+  const entry = entries.find(({ step }) => step === question.step);
+  if (entry === undefined || !('asked' in entry)) return SAME;
+  if (isForbidden(question, answer, entry)) return { kind: 'forbidden' };
+  const { schema, as } = question;
+  // A sign-in proxy in front of coderd answers without JSON; the product always sends a token.
+  if (as === 'nobody' && schema === undefined && answer.body === undefined) return SAME;
+  return schema !== undefined && answer.status === 200 && entry.status === 200
+    ? compareReading({ schema, answer, samples: samplesOf(question, entries), version })
+    : compareRefusal(answer, entry);
+}
+
+/** coderd answers 403 or 404 without the right to read. A proxy's answer in another form is not coderd's. */
+function isForbidden(
+  { as, path, schema }: DeepQuestion,
+  { status, body }: JsonAnswer,
+  expected: JsonAnswer,
+): boolean {
+  const isAboutRights = schema !== undefined || path.includes('{organization}');
+  const isRefused = refusalOf(status) === 'not-found' && status !== expected.status;
+  return as === 'reader' && isAboutRights && isRefused && refusal.safeParse(body).success;
+}
+
+const refusal = z.object({
+  message: z.string(),
+  validations: z.array(z.object({ field: z.string(), detail: z.string() })).nullish(),
+});
+
+/** Compares the status, the message and the invalid fields. Text after a colon is Go's and is ignored. */
+function compareRefusal(answer: JsonAnswer, entry: JsonAnswer): Verdict {
+  const isSame =
+    answer.status === entry.status && (answer.status === 200 || sense(answer.body) === sense(entry.body));
+  return isSame
+    ? SAME
+    : { kind: 'differs', isUnreadable: false, said: describe(answer), tested: describe(entry) };
+}
+
+function sense(body: unknown): string {
+  const { message, validations } = refusal.safeParse(body).data ?? {};
+  return JSON.stringify([message, (validations ?? []).map(({ field, detail }) => [field, ownWords(detail)])]);
+}
+
+function ownWords(detail: string): string {
+  return detail.replace(/: .*/s, '');
+}
+
+function describe({ status, body }: JsonAnswer): string {
+  const { message, validations } = refusal.safeParse(body).data ?? {};
+  if (message !== undefined)
+    return `${status} ${JSON.stringify(short(message))}${(validations ?? []).map(({ detail }) => `, ${short(ownWords(detail))}`).join('')}`;
+  if (body === undefined) return `${status} without JSON`;
+  return `${status} with ${Array.isArray(body) ? `a list of ${body.length}` : 'a document'}`;
+}
+
+const short = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
+
+type ReadingAnswer = {
+  readonly schema: z.ZodType;
+  readonly answer: JsonAnswer;
+  /** Answers of the tested release at the same path. */
+  readonly samples: readonly unknown[];
+  readonly version: string;
+};
+
+function compareReading({ schema, answer, samples, version }: ReadingAnswer): Verdict {
+  const tested = '200 with what the product reads';
+  const parsed = schema.safeParse(answer.body);
+  if (answer.body === undefined)
+    return { kind: 'differs', isUnreadable: true, said: describe(answer), tested };
+  if (!parsed.success) {
+    const misfit = `200 with another shape, ${describeSchemaMismatch(parsed.error, answer.body)}`;
+    return { kind: 'differs', isUnreadable: true, said: misfit, tested };
+  }
+  const missing = fieldsRead(schema).filter(
+    (field) =>
+      !isLater(field, version) && share(samples, field) === 'all' && share([answer.body], field) === 'none',
+  );
+  if (missing.length === 0) return { kind: 'same', isEmpty: isEmptyList(answer.body) };
+  const names = missing.map((field) => field.join('.')).join(', ');
+  return { kind: 'differs', isUnreadable: false, said: `200 without ${names}`, tested: `200 with ${names}` };
+}
+
+function isLater(field: Field, version: string): boolean {
+  const since = SINCE.get(field.join('.'));
+  return since !== undefined && (compareVersion(version, since) ?? 0) < 0;
+}
+
+/** Whether the body is an empty list, or a page with an empty list. */
+function isEmptyList(body: unknown): boolean {
+  const list = isObject(body) ? Object.values(body).find(Array.isArray) : body;
+  return Array.isArray(list) && list.length === 0;
+}
+
+/** The recorded answers at this path, for any user and any parameters. */
+function samplesOf({ step, path, body }: DeepQuestion, entries: Transcript['entries']): readonly unknown[] {
+  const pattern = patternOf(path);
+  return entries.flatMap((entry) => {
+    if (!('asked' in entry) || entry.status !== 200) return [];
+    // If the question has a body, the answer depends on it.
+    if (body !== undefined && entry.step !== step) return [];
+    const [, asked] = /^\w+ (.*?)(?:\?.*)? as \S+$/.exec(entry.asked) ?? [];
+    return patternOf(asked ?? '') === pattern ? [entry.body] : [];
+  });
+}
+
+const patternOf = (path: string): string => path.replaceAll(/\{[^}]*\}/g, '{}');
+
+type Field = readonly string[];
+
+/** The paths of all fields that a schema names. Lists are not a step of a path. */
+function fieldsRead(schema: z.ZodType): readonly Field[] {
+  return [...fieldsOf(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }))];
+}
+
+type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+function* fieldsOf(schema: z.core.JSONSchema._JSONSchema, path: Field = []): Iterable<Field> {
+  if (typeof schema === 'boolean') return;
+  const { properties = {}, items, anyOf = [] }: JsonSchema = schema;
+  for (const part of [...anyOf, items ?? true].flat()) yield* fieldsOf(part, path);
+  for (const [name, part] of Object.entries(properties)) {
+    yield [...path, name];
+    yield* fieldsOf(part, [...path, name]);
+  }
+}
+
+/** How many of the objects that can have the field have it, with a value or null. */
+function share(documents: readonly unknown[], field: Field): 'all' | 'some' | 'none' | undefined {
+  const name = field.at(-1) ?? '';
+  const objects = field
+    .slice(0, -1)
+    .reduce((found, step) => objectsIn(found.map((object) => object[step])), objectsIn(documents));
+  if (objects.length === 0) return undefined;
+  const having = objects.filter((object) => object[name] !== undefined).length;
+  if (having === 0) return 'none';
+  return having === objects.length ? 'all' : 'some';
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function objectsIn(values: readonly unknown[]): readonly Fields[] {
+  return values.flat().filter(isObject);
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,200 @@
+/** A running deployment: a served world with a past, and the function on its schedule. Or the world before it. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadConfig } from '../../../lambda/config/load.ts';
+import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
+import type { Config } from '../../../lambda/decision/model/config.ts';
+import { messageOf } from '../../../lambda/decision/model/message-of.ts';
+import { DAY_MS, HOUR_MS } from '../../../lambda/decision/model/units.ts';
+import type { JobWait } from '../../../lambda/decision/waits/job-wait.ts';
+import { waitLine } from '../../../lambda/look/wait-line.ts';
+import { Random } from '../../world/base/random.ts';
+import { VirtualScheduler } from '../../world/base/virtual-scheduler.ts';
+import { InProcessFunction } from '../../world/in-process/function.ts';
+import { type ServedWorld, serveWorld } from '../../world/serve.ts';
+import { synthesizeStack } from '../../world/synthesized-stack.ts';
+import { World } from '../../world/world.ts';
+import { environmentOf, functionEnvironment } from '../function/environment.ts';
+import { changesIn, type LoggedChange } from '../function/logged-look.ts';
+import { RunningFunction } from '../function/running-function.ts';
+import { addScheduledWorkspaces, planBuilds, planDeath } from './builds.ts';
+import { POOLS, tryConfig } from './pools.ts';
+
+export type DeploymentOptions = {
+  readonly folder: string;
+  /** Hours of builds before the start. */
+  readonly hours: number;
+  readonly seed: number;
+  readonly onEvent: (line: string) => void;
+  readonly onChange: (change: LoggedChange) => void;
+};
+
+export type RunningTry = {
+  /** The variables for commands in another terminal. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly jobs: number;
+  readonly close: () => Promise<void>;
+};
+
+export class FolderError extends Error {
+  override readonly name = 'FolderError';
+}
+
+/** Looks of the past are rarer, which saves most of the time that it takes. */
+const PAST_LOOKS_MS = 30_000;
+/** ECS lists a stopped task for an hour, and the function logs its builds when it begins. */
+const DIED_BEFORE_MS = 20 * 60_000;
+/** How often due events of the world run if no request comes. */
+const ADVANCE_MS = 200;
+/** More often than in production, to show the effect of a command sooner. */
+const INVOKE_MS = 5_000;
+
+/** Long enough for the builds of a usual day. */
+const BEFORE_SETUP_MS = 3 * DAY_MS;
+const BOOTSTRAP = '/cdk-bootstrap/hnb659fds/version';
+
+const now = (): EpochMs => Date.now() as EpochMs;
+
+/** Starts everything. It runs until `close`. */
+export async function startDeployment(options: DeploymentOptions): Promise<RunningTry> {
+  const { folder, seed } = options;
+  const world = newWorld(options);
+  let announce = (_: string): void => {};
+  planBuilds({ world, random: new Random(seed), announce: (line) => announce(line) });
+  planDeath(world, options.hours * HOUR_MS - DIED_BEFORE_MS);
+  const served = await serveWorld(world, { clock: now });
+  const configFile = writeConfig(folder, served);
+  const stack = synthesizeStack(tryConfig(served.coderdUrl), join(folder, 'cdk.out'));
+  const { config } = loadConfig(configFile);
+  await passTime(world, {
+    config: { ...config, looks: { everyMs: PAST_LOOKS_MS } },
+    seed,
+    until: now(),
+    onError: (cause) => options.onEvent(messageOf(cause)),
+  });
+  announce = options.onEvent;
+  const running = new RunningFunction(stack, {
+    environment: functionEnvironment(world, served),
+    onLine: (line) => {
+      world.logs.put(world.logGroupName, line);
+      for (const change of changesIn(line)) options.onChange(change);
+    },
+  });
+  const stop = keepRunning(world, running, options.onEvent);
+  return {
+    environment: environmentOf(world, served, configFile),
+    jobs: world.coderd.jobs().length,
+    close: async () => {
+      stop();
+      await Promise.all([running.close(), served.close()]);
+    },
+  };
+}
+
+function newWorld({ hours, seed }: DeploymentOptions): World {
+  const world = new World({
+    start: plusMs(now(), -hours * HOUR_MS),
+    seed,
+    pools: POOLS,
+    latencies: { boot: [3_000, 7_000], stop: [2_000, 6_000], healthyMs: 10_000 },
+    // none: a script that pauses a pool and resumes it at once has to read the new tags
+    readLagMs: 0,
+  });
+  addScheduledWorkspaces(world);
+  return world;
+}
+
+function writeConfig(folder: string, { coderdUrl }: ServedWorld): string {
+  const file = join(folder, 'autoscaler.yaml');
+  try {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(file, tryConfig(coderdUrl));
+  } catch (cause) {
+    throw new FolderError(`writing ${file}: ${messageOf(cause)}. Give another folder with --out`, { cause });
+  }
+  return file;
+}
+
+/** Lets the world's time pass and invokes the function on its schedule. Returns how to stop both. */
+function keepRunning(world: World, running: RunningFunction, onEvent: (line: string) => void): () => void {
+  let isClosed = false;
+  const invoke = () =>
+    running.invokeUnlessRunning((error) => {
+      if (!isClosed) onEvent(`the invocation failed: ${messageOf(error)}`);
+    });
+  void invoke();
+  const timers = [
+    setInterval(() => world.timeline.advanceTo(now()), ADVANCE_MS),
+    setInterval(invoke, INVOKE_MS),
+  ];
+  return () => {
+    isClosed = true;
+    for (const timer of timers) clearInterval(timer);
+  };
+}
+
+export type PastOptions = {
+  readonly config: Config;
+  readonly seed: number;
+  readonly until: EpochMs;
+  readonly onError: (error: unknown) => void;
+};
+
+export async function passTime(world: World, { config, seed, until, onError }: PastOptions): Promise<void> {
+  const scheduler = new VirtualScheduler(world.timeline);
+  const autoscaler = new InProcessFunction({
+    world,
+    scheduler,
+    config: () => config,
+    random: new Random(seed),
+    isPromising: true,
+    onLook: (_, __, { waits }) => {
+      for (const wait of waits) log(world, wait);
+    },
+    onInvoked: ({ error }) => {
+      if (error !== undefined) onError(error);
+    },
+  });
+  void autoscaler.run();
+  await scheduler.advanceTo(until);
+}
+
+/** Logs the start of a job as the function does. */
+function log({ logs, logGroupName, stackName }: World, wait: JobWait): void {
+  const event = { level: 'INFO', message: 'wait', service: stackName, ...waitLine(wait) };
+  logs.put(logGroupName, JSON.stringify(event));
+}
+
+/** Before anything is deployed: coderd has its own provisioners, AWS neither secrets nor a stack. */
+export async function startBeforeSetup({ folder, seed, onEvent }: DeploymentOptions): Promise<RunningTry> {
+  const start = plusMs(now(), -BEFORE_SETUP_MS);
+  const world = new World({ start, seed, pools: [], organizations: ['default', 'data'], readLagMs: 0 });
+  world.secrets.forget(world.tokenSecretName);
+  world.parameters.put(BOOTSTRAP, '28');
+  world.coderd.addBuiltInDaemons(3);
+  let announce = (_: string): void => {};
+  addScheduledWorkspaces(world);
+  planBuilds({ world, random: new Random(seed), announce: (line) => announce(line) });
+  world.timeline.advanceTo(now());
+  announce = onEvent;
+  const served = await serveWorld(world, { clock: now });
+  const timer = setInterval(() => world.timeline.advanceTo(now()), ADVANCE_MS);
+  const { AUTOSCALER_CLUSTER: _, ...environment } = environmentOf(
+    world,
+    served,
+    join(folder, 'autoscaler.yaml'),
+  );
+  const owner = world.coderd.addToken({
+    canRead: 'all',
+    isOwner: true,
+    user: world.coderd.addUser({ username: 'olivia' }),
+  });
+  return {
+    environment: { ...environment, CODER_SESSION_TOKEN: owner },
+    jobs: world.coderd.jobs().length,
+    close: async () => {
+      clearInterval(timer);
+      await served.close();
+    },
+  };
+}

@@ -1,0 +1,99 @@
+/** Collects the results of a world's looks, and the problems: actions that a look must not take. */
+
+import { lastPart, plusMs } from '../../../lambda/decision/model/brands.ts';
+import type { LookResult } from '../../../lambda/look/look.ts';
+import { type OrphanEvent, orphansOf } from '../../../lambda/look/orphan-event.ts';
+import type { World } from '../../world/world.ts';
+import type { LookReport } from './settled.ts';
+import { isFalseRoll, pauseViolations } from './world/forbidden-actions.ts';
+
+type LookLogOptions = {
+  readonly world: World;
+  readonly readLagMs: number | undefined;
+  readonly print: ((line: string) => void) | undefined;
+};
+
+/** After so many drain requests to one task its guard does not see them, even when reads lag. */
+const MOST_ASKS = 20;
+
+export class LookLog {
+  looks = 0;
+  asksRefused = 0;
+  falseRolls = 0;
+  /**
+   * What the last look reported. `held` are organizations of which coderd lists no daemon although
+   * tasks hold leases: their only key was deleted. This contradiction holds scale-in
+   * (docs/adr/0009) until a daemon comes with the next job, or a person stops the tasks.
+   */
+  report: LookReport = { held: new Set(), retired: new Set() };
+  readonly orphans = new Map<string, OrphanEvent>();
+  /** Tasks of which looks said that nobody knows whether they ran a build. */
+  readonly unknownTasks = new Set<string>();
+  readonly problems: string[] = [];
+  readonly #options: LookLogOptions;
+  /** Number of drain requests that ECS accepted, by task. */
+  readonly #asks = new Map<string, number>();
+
+  constructor(options: LookLogOptions) {
+    this.#options = options;
+  }
+
+  add(result: LookResult, durationMs: number): void {
+    const { world, readLagMs = 0 } = this.#options;
+    const from = plusMs(world.timeline.now(), -durationMs);
+    this.looks += 1;
+    this.asksRefused += result.outcome.refused.length;
+    this.report = reportOf(result);
+    this.#addDeaths(result);
+    this.problems.push(
+      ...pauseViolations(world, result, { from, readLagMs }),
+      ...this.#rolledFalsely(result),
+      ...this.#askedTooOften(result),
+    );
+    this.#describeLook(result);
+  }
+
+  addError(error: unknown): void {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.problems.push(`an invocation threw ${text}`);
+  }
+
+  #addDeaths({ plan: { findings } }: LookResult): void {
+    for (const orphan of orphansOf(findings)) this.orphans.set(orphan.job, orphan);
+    for (const finding of findings)
+      if (finding.code === 'build-of-task-unknown')
+        for (const task of finding.tasks) this.unknownTasks.add(lastPart(task));
+  }
+
+  #rolledFalsely({ outcome: { applied } }: LookResult): readonly string[] {
+    const found = applied.filter((action) => isFalseRoll(this.#options.world, action));
+    this.falseRolls += found.length;
+    return found.map(({ pool }) => `pool "${pool}": a task drained for an old secret has the present value`);
+  }
+
+  #askedTooOften({ outcome: { applied, refused } }: LookResult): readonly string[] {
+    const isRefused = new Set<string>(refused.map(({ task }) => task));
+    return applied.flatMap((action) => {
+      if (action.kind !== 'ask-to-leave' || isRefused.has(action.task)) return [];
+      const asks = (this.#asks.get(action.task) ?? 0) + 1;
+      this.#asks.set(action.task, asks);
+      return asks === MOST_ASKS + 1 ? [`task ${action.task} got more than ${MOST_ASKS} drain requests`] : [];
+    });
+  }
+
+  #describeLook({ plan, outcome, failures }: LookResult): void {
+    const { print } = this.#options;
+    if (print === undefined) return;
+    for (const action of plan.actions) print(JSON.stringify(action));
+    for (const { task, reason } of outcome.refused) print(`refused: ${task}: ${reason}`);
+    for (const { message } of failures) print(`failed: ${message}`);
+  }
+}
+
+function reportOf({ plan }: LookResult): LookReport {
+  const held = plan.findings.flatMap((finding) =>
+    finding.code === 'daemons-empty-while-leased' ? [finding.organization] : [],
+  );
+  const retired = plan.pools.filter(({ why }) => why.some(({ code }) => code === 'retired'));
+  return { held: new Set(held), retired: new Set(retired.map(({ name }) => name)) };
+}

@@ -1,0 +1,329 @@
+/** Counts, look by look, what a world must not do even if no build is killed: see `WATCHED`. */
+
+import { PREBUILDS_USER } from '../../../lambda/decision/demand/record.ts';
+import { type EpochMs, type JobId, poolOfPart } from '../../../lambda/decision/model/brands.ts';
+import { sum } from '../../../lambda/decision/model/collections.ts';
+import { type Finding, type Floor, type PoolPlan, REPLACING } from '../../../lambda/decision/model/plan.ts';
+import { canRun } from '../../../lambda/decision/model/tags.ts';
+import { MINUTE_MS, SECOND_MS } from '../../../lambda/decision/model/units.ts';
+import { POLL_MS } from '../../../lambda/decision/supply/daemons.ts';
+import type { LookResult } from '../../../lambda/look/look.ts';
+import type { JobRecord } from '../../world/coderd/tables/jobs.ts';
+import type { EcsTask } from '../../world/ecs/task.ts';
+import { type PoolTasks, tasksByPool } from './tasks-by-pool.ts';
+import type { FleetPool } from './world/fleet.ts';
+import { TASK_DOLLARS } from './world/plan.ts';
+import type { Outage, WorldEvents } from './world/world-events.ts';
+
+/** What is watched, with the labels of the table. */
+export const WATCHED = {
+  /** Without the tasks that the world began with. */
+  launches: 'launches',
+  /** Tasks that have stopped and never got a job. */
+  idleLaunches: '… that served nothing',
+  /** A raise above max(`max`, the count before the look) plus the tasks that are leaving or replaced. */
+  countsAboveMax: 'desired counts raised above max',
+  /** Looks at which more tasks than `max` have neither left nor got a drain request. */
+  tasksAboveMax: 'pools with more tasks than max, in looks',
+  tasksAboveMaxTasks: 'looks with more tasks than maxTasks',
+  /** Within `FLAP_MS`, and no task of the pool got a job. */
+  floorFlaps: 'floors that launched, and were lowered within five minutes without a job',
+  /** In worlds whose processes live for longer than a minute: they remember. */
+  repeatedRefusals: 'requests refused twice for one task within a minute',
+  mostRefusals: 'most refusals to one task',
+  falseContested: 'looks with count-contested without others that change the count',
+  reaped: 'jobs that a pool fits, failed by coderd after 30 minutes',
+  /** Longer than three starts, although a pool that fits has room all that time. Prebuilds may wait. */
+  stalled: 'jobs that waited three starts beside a pool with room',
+  /** An outage that lasts ten minutes or more. */
+  outages: 'outages of ten minutes and more',
+  toldOutages: '… with their finding within ten minutes',
+  agentsDown: 'agents down for ten minutes and more',
+  toldAgentsDown: '… with a finding within ten minutes',
+} as const;
+
+export type WatchedFigures = Readonly<Record<keyof typeof WATCHED, number>> & {
+  /** From the submission of each job until its start, in seconds. */
+  readonly waits: readonly number[];
+  /** The number of looks with each finding that no world without a fault may have. */
+  readonly findings: Readonly<Record<string, number>>;
+};
+
+/** Floors that are the busy daemons and some more: they follow the jobs. */
+const FOLLOWS_JOBS: ReadonlySet<Floor['from']> = new Set(['warm', 'stock']);
+
+/** Findings about limits and about jobs that fit no pool. All others need a fault. */
+const NEEDS_NO_FAULT: ReadonlySet<Finding['code']> = new Set([
+  'jobs-waiting',
+  'jobs-about-to-fail',
+  'prebuilds-waiting',
+  'transitions-late',
+  'tasks-draining-for-long',
+  // with reads that lag, another process of the function may have set it
+  'count-changed-by-others',
+  // the builds of bursts have no workspace in coderd's list
+  'workspaces-empty',
+]);
+
+/** A read that lags may show the time before the world began. */
+const BEGINNING_MS = MINUTE_MS;
+
+const FLAP_MS = 5 * MINUTE_MS;
+const TOLD_WITHIN_MS = 10 * MINUTE_MS;
+const CONTESTED_WITHIN_MS = 60 * MINUTE_MS;
+const CHANGES_OF_A_CONTEST = 3;
+
+/** The findings that tell of each outage. */
+const TELLS: Readonly<Record<Outage['kind'], RegExp>> = {
+  agents: /^(starts-failing|tasks-(lease-late|unguarded|vacant))$/,
+  coderd: /^(jobs|daemons)-failed$/,
+  starts: /^starts-failing$/,
+  placement: /^placement-failing$/,
+  key: /^(worker-unknown|daemons-empty-while-leased|tasks-without-daemon|starts-failing)$/,
+};
+
+export class Watch {
+  readonly #events: WorldEvents;
+  readonly #beganAt: EpochMs;
+  readonly #counts = Object.fromEntries(Object.keys(WATCHED).map((name) => [name, 0])) as Record<
+    keyof typeof WATCHED,
+    number
+  >;
+  readonly #findings: Record<string, number> = {};
+  /** Tasks that the world began with: no look launched them. */
+  readonly #first = new Set<string>();
+  readonly #firstCounts = new Map<string, number>();
+  readonly #served = new Set<string>();
+  /** By pool: when one of its tasks last got a job. */
+  readonly #servedAt = new Map<string, EpochMs>();
+  readonly #floors = new Map<string, { readonly count: number; readonly raisedAt: EpochMs | undefined }>();
+  readonly #refused = new Map<string, { readonly times: number; readonly at: EpochMs }>();
+  /** By pending job: since when a pool that fits has had room at each look. */
+  readonly #roomSince = new Map<JobId, EpochMs>();
+  readonly #stalled = new Set<JobId>();
+  /** The limits that were kept at some look. */
+  readonly #reached = new Set<string>();
+  readonly #toldAt = new Map<Outage, EpochMs>();
+
+  constructor(events: WorldEvents) {
+    this.#events = events;
+    this.#beganAt = events.world.timeline.now();
+    this.#watchFirst();
+  }
+
+  acquired(taskId: string, pool: string): void {
+    this.#served.add(taskId);
+    this.#servedAt.set(poolOfPart(pool), this.#now());
+  }
+
+  taskStopped({ identity: { id, serviceName } }: EcsTask): void {
+    const isCounted = serviceName !== undefined && !this.#first.has(id);
+    if (!this.#served.delete(id) && isCounted) this.#counts.idleLaunches += 1;
+  }
+
+  add(result: LookResult): void {
+    const tasks = tasksByPool(this.#events);
+    this.#watchFirst();
+    this.#watchCounts(result, tasks);
+    this.#watchLimits(result.plan.pools, tasks);
+    this.#watchFloors(result.plan.pools);
+    this.#watchRefusals(result);
+    this.#watchFindings(result.plan.findings);
+    this.#watchJobs(tasks);
+  }
+
+  figures(): WatchedFigures {
+    const jobs = this.#events.world.coderd.jobs();
+    const long = this.#events.outages.filter(
+      ({ at, endedAt = this.#now() }) => endedAt - at >= TOLD_WITHIN_MS,
+    );
+    const isTold = (outage: Outage): boolean =>
+      (this.#toldAt.get(outage) ?? Number.POSITIVE_INFINITY) - outage.at <= TOLD_WITHIN_MS;
+    const agents = long.filter(({ kind }) => kind === 'agents');
+    return {
+      ...this.#counts,
+      launches: this.#events.world.figures().tasks.launched - this.#first.size,
+      mostRefusals: Math.max(0, ...[...this.#refused.values()].map(({ times }) => times)),
+      reaped: jobs.filter((job) => job.failedBy === 'pending-reaper' && this.#poolsFor(job).length > 0)
+        .length,
+      outages: long.length,
+      toldOutages: long.filter(isTold).length,
+      agentsDown: agents.length,
+      toldAgentsDown: agents.filter(isTold).length,
+      waits: jobs.flatMap(({ createdAt, startedAt, workerId }) =>
+        startedAt === undefined || workerId === undefined ? [] : [(startedAt - createdAt) / SECOND_MS],
+      ),
+      findings: this.#findings,
+    };
+  }
+
+  /** What no world does, or none without a fault. With reads that lag, a pool may exceed a limit by a few tasks. */
+  problems(): readonly string[] {
+    const { isQuiet, world } = this.#events.plan;
+    const none = [
+      'countsAboveMax' as const,
+      ...(isQuiet ? (['falseContested', 'repeatedRefusals', 'stalled'] as const) : []),
+      ...(isQuiet && world.readLagMs === 0 ? (['tasksAboveMax', 'tasksAboveMaxTasks'] as const) : []),
+    ];
+    const findings = isQuiet ? Object.entries(this.#findings) : [];
+    return [
+      ...none
+        .filter((name) => this.#counts[name] > 0)
+        .map((name) => `${WATCHED[name]}: ${this.#counts[name]}`),
+      ...findings.map(([code, looks]) => `finding ${code} in ${looks} looks, although nothing has failed`),
+    ];
+  }
+
+  /** Until the count of their service changes. */
+  #watchFirst(): void {
+    const { ecs } = this.#events.world;
+    const unchanged = new Set<string>();
+    for (const { identity, state } of ecs.services()) {
+      const first = this.#firstCounts.get(identity.name) ?? state.desiredCount;
+      this.#firstCounts.set(identity.name, state.desiredCount === first ? first : Number.NaN);
+      if (state.desiredCount === first) unchanged.add(identity.name);
+    }
+    for (const { identity } of ecs.tasks())
+      if (unchanged.has(identity.serviceName ?? '')) this.#first.add(identity.id);
+  }
+
+  #watchCounts({ plan, outcome }: LookResult, tasks: ReadonlyMap<string, PoolTasks>): void {
+    for (const { name, desired, daemons, overrides, why } of plan.pools) {
+      const raises = outcome.applied.filter(
+        (action) => action.kind === 'set-desired' && poolOfPart(action.pool) === name,
+      );
+      if (raises.length === 0 || desired.from === null || desired.to === null) continue;
+      const most = this.#maxOf(name, overrides);
+      // a list that lags may still have tasks that have left
+      const seen = daemons.leaving + daemons.left + sum(why, replacedBy);
+      const bound = Math.max(most, desired.from) + Math.max(seen, tasks.get(name)?.leaving ?? 0);
+      if (desired.to > desired.from && desired.to > bound) this.#counts.countsAboveMax += 1;
+    }
+  }
+
+  #watchLimits(pools: readonly PoolPlan[], tasks: ReadonlyMap<string, PoolTasks>): void {
+    for (const { name, overrides } of pools) {
+      const { wanted = 0, staying = 0 } = tasks.get(name) ?? {};
+      const most = this.#maxOf(name, overrides);
+      if (this.#isExceeded({ limit: name, tasks: staying, wanted, most })) this.#counts.tasksAboveMax += 1;
+    }
+    const all = sum([...tasks.values()], ({ staying, leaving }) => staying + leaving);
+    const wanted = sum([...tasks.values()], (pool) => pool.wanted);
+    if (this.#isExceeded({ limit: 'all', tasks: all, wanted, most: this.#events.plan.maxTasks }))
+      this.#counts.tasksAboveMaxTasks += 1;
+  }
+
+  /** A world may begin above a limit: with tasks, or with desired ones that ECS has not started yet. */
+  #isExceeded({ limit, tasks, wanted, most }: Use): boolean {
+    if (Math.max(tasks, wanted) <= most) this.#reached.add(limit);
+    return tasks > most && this.#reached.has(limit);
+  }
+
+  #watchFloors(pools: readonly PoolPlan[]): void {
+    const now = this.#now();
+    for (const { name, floor, desired } of pools) {
+      const { count = floor.count, raisedAt } = this.#floors.get(name) ?? {};
+      const isLowered = floor.count < count;
+      const isRaised = floor.count > count && !FOLLOWS_JOBS.has(floor.from);
+      const isLaunching = isRaised && (desired.to ?? 0) > (desired.from ?? 0);
+      const isFlap = isLowered && raisedAt !== undefined && now - raisedAt <= FLAP_MS;
+      if (isFlap && (this.#servedAt.get(name) ?? 0) < raisedAt) this.#counts.floorFlaps += 1;
+      this.#floors.set(name, {
+        count: floor.count,
+        raisedAt: isLaunching ? now : isLowered ? undefined : raisedAt,
+      });
+    }
+  }
+
+  #watchRefusals({ outcome: { refused } }: LookResult): void {
+    const now = this.#now();
+    for (const { task, reason } of refused) {
+      if (reason === 'MISSING') continue;
+      const { times = 0, at } = this.#refused.get(task) ?? {};
+      const isRemembered = this.#events.plan.memory.processLifeMs[1] > MINUTE_MS;
+      if (isRemembered && at !== undefined && now - at < MINUTE_MS) this.#counts.repeatedRefusals += 1;
+      this.#refused.set(task, { times: times + 1, at: now });
+    }
+  }
+
+  #watchFindings(findings: readonly Finding[]): void {
+    const now = this.#now();
+    const isBeginning = now - this.#beganAt < BEGINNING_MS;
+    for (const code of new Set(findings.map((finding) => finding.code))) {
+      if (!NEEDS_NO_FAULT.has(code) && !isBeginning) this.#findings[code] = (this.#findings[code] ?? 0) + 1;
+      for (const outage of this.#events.outages)
+        if (outage.endedAt === undefined && TELLS[outage.kind].test(code) && !this.#toldAt.has(outage))
+          this.#toldAt.set(outage, now);
+    }
+    for (const finding of findings) {
+      if (finding.code !== 'count-contested') continue;
+      const since = now - CONTESTED_WITHIN_MS;
+      const changes = this.#events.countsByHand.filter(
+        ({ pool, at }) => pool === poolOfPart(finding.pool) && at > since,
+      );
+      if (changes.length < CHANGES_OF_A_CONTEST) this.#counts.falseContested += 1;
+    }
+  }
+
+  /** A pool has room if it may add a task under its `max` and under `maxTasks`. */
+  #watchJobs(tasks: ReadonlyMap<string, PoolTasks>): void {
+    const { world, plan } = this.#events;
+    const total = sum([...tasks.values()], ({ staying, leaving }) => staying + leaving);
+    const wanted = sum(world.ecs.services(), ({ state }) => state.desiredCount);
+    const { maxTasks, dollarsPerHour = Number.POSITIVE_INFINITY } = plan;
+    const isFull = Math.max(total, wanted) >= Math.min(maxTasks, Math.floor(dollarsPerHour / TASK_DOLLARS));
+    const hasRoom = ({ name, max }: FleetPool): boolean => !isFull && (tasks.get(name)?.wanted ?? 0) < max;
+    const now = this.#now();
+    for (const job of world.coderd.openJobs()) {
+      const isWaiting = job.status === 'pending' && job.initiatorId !== PREBUILDS_USER;
+      if (!isWaiting || !this.#poolsFor(job).some(hasRoom)) {
+        this.#roomSince.delete(job.id);
+        continue;
+      }
+      const since = this.#roomSince.get(job.id) ?? now;
+      this.#roomSince.set(job.id, since);
+      if (now - since <= this.#threeStartsMs() || this.#stalled.has(job.id)) continue;
+      this.#stalled.add(job.id);
+      this.#counts.stalled += 1;
+    }
+  }
+
+  #poolsFor({ organizationId, tags }: Pick<JobRecord, 'organizationId' | 'tags'>): readonly FleetPool[] {
+    const { world, fleet } = this.#events;
+    return fleet.pools.filter(
+      (pool) =>
+        !pool.retiring &&
+        world.coderd.organizationId(pool.organization) === organizationId &&
+        canRun(pool.tags, tags),
+    );
+  }
+
+  /** The longest of this world: reads that lag, two looks, the scheduler, the boot, the lease, coderd's poll. */
+  #threeStartsMs(): number {
+    const { world, lookEveryS } = this.#events.plan;
+    const { boot, lease, react } = world.latencies ?? {};
+    const startMs = (boot?.[1] ?? 0) + (lease?.[1] ?? 0) + (react?.[1] ?? 0) + (world.readLagMs ?? 0);
+    return 3 * (startMs + 2 * lookEveryS * SECOND_MS + POLL_MS);
+  }
+
+  #maxOf(pool: string, overrides: PoolPlan['overrides']): number {
+    const max = this.#events.fleet.pools.find(({ name }) => name === pool)?.max ?? 0;
+    return Math.max(max, ...overrides.map(({ count = 0 }) => count));
+  }
+
+  #now(): EpochMs {
+    return this.#events.world.timeline.now();
+  }
+}
+
+/** How many tasks a reason replaces: the count has room for their replacements. */
+function replacedBy(reason: PoolPlan['why'][number]): number {
+  return 'tasks' in reason && REPLACING.some((code) => code === reason.code) ? reason.tasks : 0;
+}
+
+type Use = {
+  readonly limit: string;
+  readonly tasks: number;
+  readonly wanted: number;
+  readonly most: number;
+};

@@ -1,0 +1,78 @@
+/** Simulates worlds until enough tasks have left. The result is the same with any number of workers. */
+import { serveRequests, startWorkerPool } from '../../world/base/worker-pool.ts';
+import type { WorldResult } from './figures.ts';
+import { runWorld } from './run-world.ts';
+import { drawPlan, worldSeeds } from './world/plan.ts';
+import { type Variant, variantOf } from './world/variants.ts';
+
+export type WorldsOptions = {
+  readonly leaves: number;
+  /** Stop after this many worlds instead. */
+  readonly worlds?: number | undefined;
+  readonly seed: number;
+  readonly variant?: Variant;
+  /** Number of threads; 1 runs all worlds in this thread. @default 1 */
+  readonly workers?: number;
+  /** Whether tasks run without a guard. @default false */
+  readonly isUnguarded?: boolean;
+  readonly onProgress?: (progress: { readonly leaves: number; readonly worlds: number }) => void;
+};
+
+type WorldRequest = { readonly seed: number; readonly isUnguarded: boolean; readonly variant: Variant };
+
+/** Stop after this many worlds with problems: more of them add little. */
+const ENOUGH_FAILURES = 5;
+
+export function runRequest({ seed, isUnguarded, variant }: WorldRequest): Promise<WorldResult> {
+  return runWorld(variantOf(drawPlan(seed), variant), { isUnguarded });
+}
+
+/** In the order of the worlds: only as many as needed, or fewer if too many have problems. */
+export async function runWorlds(options: WorldsOptions): Promise<readonly WorldResult[]> {
+  const { seed, workers = 1, isUnguarded = false, variant = {} } = options;
+  const seeds = worldSeeds(seed);
+  const results: (WorldResult | undefined)[] = [];
+  const enough = (): readonly WorldResult[] | undefined => takeEnough(results, options);
+  const pool = startWorkerPool({
+    module: import.meta.url,
+    handle: runRequest,
+    threads: workers,
+    describe: (request: WorldRequest) => `the world of seed ${request.seed}`,
+  });
+  const drive = async (): Promise<void> => {
+    while (enough() === undefined) {
+      const index = results.push(undefined) - 1;
+      results[index] = await pool.run({ seed: seeds.next().value, isUnguarded, variant });
+    }
+  };
+  try {
+    // The first to find enough results ends all threads: the worlds still in progress are not
+    // needed
+    await Promise.race(Array.from({ length: workers }, drive));
+  } finally {
+    await pool.close();
+  }
+  return enough() ?? [];
+}
+
+/** The first worlds, in order, that are enough; undefined while there are too few. */
+function takeEnough(
+  results: readonly (WorldResult | undefined)[],
+  { leaves: wanted, worlds, onProgress = () => {} }: WorldsOptions,
+): readonly WorldResult[] | undefined {
+  const taken: WorldResult[] = [];
+  let leaves = 0;
+  let failed = 0;
+  const isEnough = (): boolean =>
+    (worlds === undefined ? leaves >= wanted : taken.length >= worlds) || failed >= ENOUGH_FAILURES;
+  for (const result of results) {
+    if (isEnough() || result === undefined) break;
+    taken.push(result);
+    leaves += result.leaves;
+    failed += result.problems.length > 0 ? 1 : 0;
+  }
+  onProgress({ leaves, worlds: taken.length });
+  return isEnough() ? taken : undefined;
+}
+
+serveRequests(import.meta.url, runRequest);

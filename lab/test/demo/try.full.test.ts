@@ -1,0 +1,136 @@
+/** `npm run try` as a process, and the commands of a second terminal against it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { type Answer, runIn } from '../../../test/support/cli-run.ts';
+import { ownFolder } from '../../../test/support/own-folder.ts';
+
+const folder = ownFolder();
+const START_MS = 60_000;
+const POLL = { timeout: 20_000, interval: 100 };
+
+let child: ChildProcess;
+let shown = '';
+let environment: Readonly<Record<string, string>> = {};
+
+/** The variables of an export line, as a shell would set them. */
+function variablesOf(line: string): Readonly<Record<string, string>> {
+  const pairs = line.trim().replace('export ', '').split(' ');
+  return Object.fromEntries(
+    pairs.map((pair) => [
+      pair.slice(0, pair.indexOf('=')),
+      pair.slice(pair.indexOf('=') + 1).replace(/^'(.*)'$/, '$1'),
+    ]),
+  );
+}
+
+const autoscaler = (...args: readonly string[]): Promise<Answer> =>
+  runIn({ environment: { ...environment, USER: 'ana' }, now: () => Date.now() as EpochMs }, ...args);
+
+beforeAll(async () => {
+  child = spawn(process.execPath, ['lab/demo/try/main.ts', '--hours', '1', '--out', folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  child.stdout?.on('data', (chunk: Buffer) => {
+    shown += chunk.toString();
+  });
+  await vi.waitUntil(() => shown.includes('Events and changes follow here'), { ...POLL, timeout: START_MS });
+  environment = variablesOf(readFileSync(join(folder, 'env'), 'utf8'));
+}, START_MS);
+beforeEach(() => {
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+afterAll(() => {
+  child.kill('SIGKILL');
+});
+
+describe('npm run try', () => {
+  it('names the file with the variables', () => {
+    expect(shown).toContain(`\n  . ${join(folder, 'env')}\n`);
+    expect(Object.keys(environment)).toContain('AUTOSCALER_CONFIG');
+  });
+
+  it('passes every check of doctor', async () => {
+    const { code, out } = await autoscaler('doctor');
+    expect(out).toMatch(/^(\d+) checks: \1 passed$/m);
+    expect(out).not.toMatch(/^(?:warn|FAIL|skip)/m);
+    expect(code).toBe(0);
+  });
+
+  it('answers plan and explains a pool', async () => {
+    const plan = await autoscaler('plan');
+    expect(plan.out).toMatch(/^ {2}. default +\d/m);
+    // the function has learned from the builds before its start, and plan reads it
+    expect(plan).toMatchObject({ out: expect.not.stringContaining('No rule has been learned'), err: '' });
+    const { code, out } = await autoscaler('plan', '--explain', 'default');
+    expect(out).toMatch(/^decision:$/m);
+    expect(code).toBe(0);
+  });
+
+  it('has a log with the last look of the function', async () => {
+    const status = (): Promise<string> => autoscaler('status').then(({ out }) => out);
+    await expect.poll(status, POLL).toMatch(/^last look: \d+ s ago, .*; succeeded$/m);
+  });
+
+  it('tells where the waits of the last hour went', async () => {
+    const { out } = await autoscaler('status');
+    expect(out).toMatch(/^waits of the last hour: \d+ jobs, median .*\n {2}.* \d+%, .* \d+%$/m);
+  });
+
+  it('has a build that died with its task, and says what to check', async () => {
+    const orphans = (): Promise<string> => autoscaler('orphans').then(({ out }) => out);
+    await expect
+      .poll(orphans, POLL)
+      .toMatch(/^1 build died with its task .*\n\n(start|stop|build) of [\w-]+\/[\w-]+$/m);
+    expect(await orphans()).toMatch(/^ {2}died {6}.*: host failure .*$/m);
+  });
+
+  it('applies a pin, and shows the change with its reason', async () => {
+    const { out } = await autoscaler('pin', 'gpu', '7', '--for', '10m', '--why', 'a test');
+    expect(out).toMatch(/^pool "gpu": pinned at 7 tasks until .* by ana \(a test\)/);
+    await vi.waitUntil(() => /\+ gpu \d -> \d.*: .*a pin keeps 7 tasks/.test(shown), POLL);
+  }, 30_000);
+
+  it('sets a pause, and ends it at once', async () => {
+    expect((await autoscaler('pause', 'data', '--why', 'a test')).code).toBe(0);
+    expect((await autoscaler('resume', 'data')).out).toMatch(/^pool "data": ended this override: paused/);
+  });
+
+  it('gives a snapshot that plan reads', async () => {
+    const file = join(folder, 'snapshot.json');
+    expect((await autoscaler('snapshot', '--out', file)).code).toBe(0);
+    expect((await autoscaler('plan', '--snapshot', file)).code).toBe(0);
+  });
+
+  it('has past builds of all kinds to export as a trace', async () => {
+    const { code, out } = await autoscaler('trace', 'export', '--out', '-');
+    const kinds = out.split('\n').map((line) => /"kind":"(\w+)"/.exec(line)?.[1]);
+    expect(kinds).toEqual(expect.arrayContaining(['user', 'autostart', 'autostop', 'prebuild', 'import']));
+    expect(code).toBe(0);
+  });
+
+  it('ends with exit code 0 on Ctrl-C', async () => {
+    const ended = new Promise((resolve) => child.on('exit', (...end) => resolve(end)));
+    child.kill('SIGINT');
+    expect(await ended).toEqual([0, null]);
+    expect(shown).toMatch(/\nStopped\.\n$/);
+  });
+
+  it('ends with the shell that npm starts it in', async () => {
+    const command = `"${process.execPath}" lab/demo/try/main.ts --before-setup --out "${join(folder, 'second')}"; true`;
+    const shell = spawn('sh', ['-c', command], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const closed = new Promise((resolve) => shell.stdout.once('close', resolve));
+    let text = '';
+    shell.stdout.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      if (text.includes('Events and changes follow here')) shell.kill('SIGTERM');
+    });
+    await closed;
+    expect(text).toContain('Stopped.');
+  });
+});

@@ -1,0 +1,196 @@
+import { describe, expect, it } from 'vitest';
+import { plusMs } from '../../../../lambda/decision/model/brands.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../lambda/decision/model/units.ts';
+import type { LookResult } from '../../../../lambda/look/look.ts';
+import { Watch } from '../../../proof/random-worlds/watch.ts';
+import { Fleet } from '../../../proof/random-worlds/world/fleet.ts';
+import { drawPlan } from '../../../proof/random-worlds/world/plan.ts';
+import { variantOf } from '../../../proof/random-worlds/world/variants.ts';
+import { WorldEvents } from '../../../proof/random-worlds/world/world-events.ts';
+import { World } from '../../../world/world.ts';
+
+const CPU = { name: 'cpu', organization: 'default', tags: {}, min: 0, max: 2, warm: 0, idleTimeoutS: 60 };
+
+/** What a look tells that matters here. */
+type Told = {
+  readonly desired?: { readonly from: number; readonly to: number };
+  readonly floor?: number;
+  readonly from?: string | undefined;
+  readonly why?: readonly object[];
+  readonly findings?: readonly object[];
+  readonly refused?: readonly { readonly task: string; readonly reason: string }[];
+};
+
+/** A world with one pool of `max` 2, and what its watch counts. */
+function watched(desiredCount = 0) {
+  const pools = [{ ...CPU, desiredCount, image: 'guarded', retiring: false }] as const;
+  const memory = { processLifeMs: [HOUR_MS, HOUR_MS], recordAnHour: 0 } as const;
+  const drawn = { ...variantOf(drawPlan(1), { quiet: true }), memory };
+  const plan = { ...drawn, pools: [...pools], maxTasks: 4, lookEveryS: 10 };
+  const world: World = new World({
+    ...plan.world,
+    latencies: {},
+    pools,
+    onAcquired: (_, taskId, pool) => watch.acquired(taskId, pool),
+    onTaskStopped: (task) => watch.taskStopped(task),
+  });
+  const events = new WorldEvents({ world, plan, fleet: new Fleet(world, pools), print: () => {} });
+  const watch = new Watch(events);
+  const pass = (ms: number) => world.timeline.advanceTo(plusMs(world.timeline.now(), ms));
+  const look = ({ desired, floor = 0, from, why = [], findings = [], refused = [] }: Told = {}) => {
+    const pool = {
+      name: 'cpu',
+      desired: desired ?? { from: 0, to: 0 },
+      daemons: { leaving: 0, left: 0 },
+      floor: { count: floor, from },
+      overrides: [],
+      why,
+    };
+    const applied = desired === undefined ? [] : [{ kind: 'set-desired', pool: 'cpu', ...desired }];
+    watch.add({ plan: { pools: [pool], findings }, outcome: { applied, refused } } as unknown as LookResult);
+  };
+  return { world, events, pass, look, figures: () => watch.figures(), problems: () => watch.problems() };
+}
+
+describe('the watch of a random world', () => {
+  it.each([
+    { desired: { from: 0, to: 2 }, expected: 0, because: 'max allows it' },
+    { desired: { from: 5, to: 5 }, expected: 0, because: 'the count was there before the look' },
+    { desired: { from: 5, to: 6 }, expected: 1, because: 'nothing is leaving' },
+    { desired: { from: 2, to: 3 }, old: 1, expected: 0, because: 'a task is being replaced' },
+    { desired: { from: 2, to: 4 }, old: 1, expected: 1, because: 'only one is' },
+  ])('counts $expected raises above max for $desired, since $because', ({ desired, old = 0, expected }) => {
+    const { look, figures } = watched();
+    look({ desired, why: [{ code: 'old-revision', tasks: old, asked: 0 }] });
+    expect(figures().countsAboveMax).toBe(expected);
+  });
+
+  it('counts more tasks than max and than maxTasks', () => {
+    const { world, look, pass, figures } = watched();
+    look();
+    world.ecs.setDesiredCount(world.service('cpu').identity.name, 5);
+    pass(5 * MINUTE_MS);
+    look();
+    expect(figures()).toMatchObject({ tasksAboveMax: 1, tasksAboveMaxTasks: 1, launches: 5 });
+  });
+
+  it('counts no limit that is exceeded since the world began', () => {
+    const { look, pass, figures } = watched(5);
+    look(); // ECS has not started the tasks yet
+    pass(5 * MINUTE_MS);
+    look();
+    expect(figures()).toMatchObject({ tasksAboveMax: 0, tasksAboveMaxTasks: 0 });
+  });
+
+  it('finds a problem in each finding of a world without a fault', () => {
+    const { look, pass, problems } = watched();
+    pass(MINUTE_MS);
+    look({ findings: [{ code: 'starts-failing', pool: 'cpu' }, { code: 'jobs-waiting' }] });
+    expect(problems()).toEqual(['finding starts-failing in 1 looks, although nothing has failed']);
+  });
+
+  it('counts the launches that got no job', () => {
+    const { world, pass, figures } = watched(2);
+    pass(5 * MINUTE_MS);
+    world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: SECOND_MS });
+    pass(5 * MINUTE_MS);
+    for (const { identity } of world.ecs.tasks()) world.ecs.hostFailure(identity.id);
+    pass(MINUTE_MS);
+    expect(figures().idleLaunches).toBe(1);
+  });
+
+  it('counts no task that the world began with', () => {
+    const { world, look, pass, figures } = watched(1);
+    pass(5 * MINUTE_MS);
+    look();
+    world.ecs.setDesiredCount(world.service('cpu').identity.name, 2);
+    look({ desired: { from: 1, to: 2 } });
+    pass(5 * MINUTE_MS);
+    for (const { identity } of world.ecs.tasks()) world.ecs.hostFailure(identity.id);
+    pass(MINUTE_MS); // ECS starts two others
+    expect(figures()).toMatchObject({ launches: 3, idleLaunches: 1 });
+  });
+
+  it('counts a floor that is lowered within five minutes after a raise', () => {
+    const { look, pass, figures } = watched();
+    const raise = { desired: { from: 0, to: 1 }, floor: 1 };
+    for (const told of [{ floor: 0 }, raise, { floor: 0 }]) {
+      look(told);
+      pass(SECOND_MS);
+    }
+    look(raise);
+    pass(6 * MINUTE_MS);
+    look({ floor: 0 });
+    expect(figures().floorFlaps).toBe(1);
+  });
+
+  it('counts no task that ECS stops after its daemon has gone', () => {
+    const { world, look, pass, figures } = watched();
+    look();
+    world.ecs.setDesiredCount(world.service('cpu').identity.name, 4);
+    pass(5 * MINUTE_MS);
+    for (const { identity } of world.ecs.tasks().slice(2)) world.ecs.stopTask(identity.id);
+    pass(3 * SECOND_MS); // ECS signals the daemons, which are idle
+    for (let seconds = 0; seconds < 30; seconds++) {
+      look();
+      pass(SECOND_MS);
+    }
+    expect(figures()).toMatchObject({ launches: 6, tasksAboveMaxTasks: 0 });
+  });
+
+  it.each([
+    { what: 'only keeps tasks', desired: { from: 1, to: 1 } },
+    { what: 'follows the jobs', desired: { from: 0, to: 1 }, from: 'warm' },
+    { what: 'launches a task that gets a job', desired: { from: 0, to: 1 }, jobs: 1 },
+  ])('counts no floor that $what', ({ desired, from, jobs = 0 }) => {
+    const { world, look, pass, figures } = watched(1);
+    look({ desired });
+    look({ desired, floor: 1, from });
+    for (let job = 0; job < jobs; job++)
+      world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: SECOND_MS });
+    pass(4 * MINUTE_MS);
+    look({ desired, floor: 0 });
+    expect(figures().floorFlaps).toBe(0);
+  });
+
+  it('counts a request that is refused again within a minute', () => {
+    const { look, pass, figures } = watched();
+    const refused = [{ task: 'a', reason: 'DEPLOYMENT_BLOCKED' }];
+    for (const ms of [10 * SECOND_MS, 2 * MINUTE_MS, 0]) {
+      look({ refused });
+      pass(ms);
+    }
+    expect(figures()).toMatchObject({ repeatedRefusals: 1, mostRefusals: 3 });
+  });
+
+  it('counts a contest that nobody has started', () => {
+    const { look, events, pass, world, figures } = watched();
+    const findings = [{ code: 'count-contested', pool: 'cpu' }];
+    pass(MINUTE_MS);
+    look({ findings });
+    for (let times = 0; times < 3; times++)
+      events.countsByHand.push({ pool: 'cpu', at: world.timeline.now() });
+    look({ findings });
+    expect(figures()).toMatchObject({ falseContested: 1, findings: { 'count-contested': 2 } });
+  });
+
+  it('counts a job that waits three starts beside a pool with room, once', () => {
+    const { world, look, pass, figures } = watched();
+    world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: SECOND_MS });
+    for (let times = 0; times < 3; times++) {
+      look();
+      pass(15 * MINUTE_MS);
+    }
+    expect(figures().stalled).toBe(1);
+  });
+
+  it('counts the outages of ten minutes, and those of them that a finding told in time', () => {
+    const { events, look, pass, world, figures } = watched();
+    events.outages.push({ kind: 'agents', at: world.timeline.now() });
+    events.outages.push({ kind: 'coderd', at: world.timeline.now() });
+    look({ findings: [{ code: 'jobs-failed' }] });
+    pass(11 * MINUTE_MS);
+    look({ findings: [{ code: 'starts-failing', pool: 'cpu' }] });
+    expect(figures()).toMatchObject({ outages: 2, toldOutages: 1, agentsDown: 1, toldAgentsDown: 0 });
+  });
+});

@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import type { Deployment } from '../../../lambda/config/rules/deployment.ts';
+import { HPA } from '../../what-if/policies/hpa.ts';
+import type { Policy } from '../../what-if/policies/policy.ts';
+import { STATIC_FLEET } from '../../what-if/policies/static-fleet.ts';
+import { dollarsPerHour } from '../../what-if/replay/prices.ts';
+import type { Run } from '../../what-if/replay/run.ts';
+import { type CompareOptions, compare, orderOf } from '../../what-if/search/compare.ts';
+import { search } from '../../what-if/search/search.ts';
+import type { Order, WorkerPool } from '../../what-if/search/worker-pool.ts';
+import { aDeployment, aTrace, aTraceJob, atSecond, runBaseline } from './support.ts';
+
+const CONFIG = aDeployment();
+const JOBS = [
+  aTraceJob({ at: atSecond(100) }),
+  aTraceJob({ at: atSecond(150), kind: 'autostart' }),
+  aTraceJob({ at: atSecond(200) }),
+];
+const EMPTY = await runBaseline('static');
+
+/** A worker pool with one thread that runs no world: `dollarsOf` gives the total of each order. */
+function fakeWorkerPool(dollarsOf: (order: Order) => number): WorkerPool & { readonly orders: Order[] } {
+  const orders: Order[] = [];
+  let free: Promise<unknown> = Promise.resolve();
+  return {
+    orders,
+    run: (order, onProgress = () => {}) => {
+      orders.push(order);
+      const run = free.then(() => {
+        for (const share of [0.25, 1]) onProgress(share);
+        return runThatCosts(dollarsOf(order));
+      });
+      free = run;
+      return run;
+    },
+    close: async () => {},
+  };
+}
+
+function runThatCosts(total: number): Run {
+  const { figures } = EMPTY;
+  return { ...EMPTY, figures: { ...figures, dollars: { ...figures.dollars, total } } };
+}
+
+function given(options: Partial<CompareOptions>): CompareOptions {
+  return {
+    ...{ trace: aTrace({ jobs: JOBS }), config: CONFIG, against: [], seed: 1, skipped: 0 },
+    ...{ valueOfMinute: 1, region: 'us-east-1', workerPool: fakeWorkerPool(() => 1) },
+    ...options,
+  };
+}
+
+/** The share of a static fleet, or `others` for all other policies. */
+function shareOf({ driver }: Order, others: number): number {
+  return 'settings' in driver && driver.policy === 'static' ? Number(driver.settings.share) : others;
+}
+
+describe('search', () => {
+  const policy: Policy = { ...STATIC_FLEET, id: 'made-up' };
+  const searchIn = (costs: readonly number[]) => {
+    const grid = costs.map((_, place) => ({ place }));
+    return search(policy, grid, {
+      order: (driver) => orderOf(given({}), driver, false),
+      run: async ({ driver }) =>
+        runThatCosts('settings' in driver ? (costs[Number(driver.settings.place)] ?? 0) : 0),
+    });
+  };
+
+  it.each([
+    { costs: [3, 1, 2], place: 1, because: 'it costs the least' },
+    { costs: [1, 2, 3], place: 0, because: 'the defaults of the source are a point too' },
+    { costs: [3, 2, 1], place: 2, because: 'the last point counts too' },
+    { costs: [2, 1, 1, 1], place: 1, because: 'it is the first of several equal points' },
+    { costs: [1, 1], place: 0, because: 'it is the first of several equal points' },
+  ])('takes point $place of $costs: $because', async ({ costs, place }) => {
+    expect(await searchIn(costs)).toEqual({ place });
+  });
+
+  it('runs each point three times if the policy can kill, and takes the lowest mean', async () => {
+    // the first point is the best with one seed, the second one on average
+    const costs = [
+      [0, 9, 9],
+      [5, 5, 5],
+    ];
+    const best = await search({ ...policy, canKill: true }, [{ place: 0 }, { place: 1 }], {
+      order: (driver, seedOffset) => ({ ...orderOf(given({}), driver, false), seed: seedOffset }),
+      run: async ({ driver, seed }) =>
+        runThatCosts('settings' in driver ? (costs[Number(driver.settings.place)]?.[seed] ?? 0) : 0),
+    });
+    expect(best).toEqual({ place: 1 });
+  });
+
+  it('throws if the grid is empty', async () => {
+    await expect(searchIn([])).rejects.toThrow(
+      'searching the settings of "made-up": its grid is empty; add its default settings',
+    );
+  });
+});
+
+describe('compare', () => {
+  it('shows the static fleet with its default size beside the size that the search finds', async () => {
+    // the third point of the grid, 0.5, is the nearest to 0.52
+    const workerPool = fakeWorkerPool((order) => Math.abs(shareOf(order, 0) - 0.52));
+    const { runs } = await compare(given({ against: ['static'], workerPool }));
+    expect(
+      runs.map(({ policy, title, settings, isTuned }) => ({ policy, title, settings, isTuned })),
+    ).toEqual([
+      { policy: 'autoscaler', title: 'autoscaler', settings: {}, isTuned: false },
+      { policy: 'static', title: 'static fleet of 5', settings: { share: 0.5 }, isTuned: true },
+      { policy: 'static', title: 'static fleet of 10', settings: { share: 1 }, isTuned: false },
+    ]);
+    const shown = runs.map(({ figures }) => figures.dollars.total);
+    expect(shown).toEqual([0.52, expect.closeTo(0.02, 9), 0.48]);
+  });
+
+  it('shows the static fleet once when the search finds no better size', async () => {
+    const workerPool = fakeWorkerPool((order) => -shareOf(order, 0));
+    const { runs } = await compare(given({ against: ['static'], workerPool }));
+    expect(runs.slice(1)).toMatchObject([{ settings: { share: 1 }, isTuned: true }]);
+  });
+
+  it('leaves out and counts jobs that no pool can run, and leaves out retiring pools', async () => {
+    const unfit = aTraceJob({ tags: { nobody: 'has this' } });
+    const leaving = { ...CONFIG.pools[0], name: 'old', tags: { nobody: 'has this' }, retiring: true };
+    const workerPool = fakeWorkerPool(() => 1);
+    const config = { ...CONFIG, pools: [...CONFIG.pools, leaving] } as Deployment;
+    const { trace, pools } = await compare(
+      given({ trace: aTrace({ jobs: [...JOBS, unfit] }), config, workerPool, against: ['static'] }),
+    );
+    expect(trace).toMatchObject({ jobs: JOBS.length, unfit: 1 });
+    expect(pools.length).toBe(1);
+    for (const order of workerPool.orders)
+      expect([order.trace.jobs.length, order.config.pools.length]).toEqual([JOBS.length, 1]);
+  });
+
+  it('shows other policies with the settings that the search finds', async () => {
+    const [, , , best] = HPA.grid(CONFIG);
+    const workerPool = fakeWorkerPool(({ driver }) =>
+      'settings' in driver && JSON.stringify(driver.settings) === JSON.stringify(best) ? 1 : 2,
+    );
+    const { runs } = await compare(given({ against: ['keda'], workerPool }));
+    expect(runs.slice(1)).toMatchObject([{ policy: 'keda', settings: best, isTuned: true }]);
+    expect(runs[1]?.source?.url).toMatch(/^https:/);
+  });
+
+  it.each([
+    { against: [], expected: ['autoscaler'] },
+    { against: ['agent-scaler'], expected: ['autoscaler', 'agent-scaler'] },
+    { against: ['keda', 'static'], expected: ['autoscaler', 'static', 'keda'] },
+  ])('runs $expected when the policies to compare are $against', async ({ against, expected }) => {
+    const workerPool = fakeWorkerPool((order) => 1 - shareOf(order, 0));
+    const { runs } = await compare(given({ against, workerPool }));
+    expect(runs.map(({ policy }) => policy)).toEqual(expected);
+    expect([...new Set(workerPool.orders.map(({ driver }) => driver.policy))].sort()).toEqual(
+      expected.toSorted(),
+    );
+  });
+
+  it('gives all runs the same trace, seed and prices, and records series for the runs that it shows', async () => {
+    const workerPool = fakeWorkerPool((order) => shareOf(order, 0));
+    const options = given({ against: ['static'], workerPool, seed: 7, region: 'eu-central-1' });
+    const { runs } = await compare(options);
+    const [pool] = CONFIG.pools;
+    const price = pool === undefined ? 0 : dollarsPerHour(pool, 'eu-central-1');
+    for (const { trace, seed, dollarsPerHour: prices } of workerPool.orders) {
+      expect([trace, seed]).toEqual([options.trace, 7]);
+      expect(prices).toEqual({ default: price });
+    }
+    const pictured = workerPool.orders.filter(({ isPictured }) => isPictured);
+    expect(pictured.length).toBe(runs.length);
+    expect(workerPool.orders.length).toBe(runs.length + STATIC_FLEET.grid(CONFIG).length);
+  });
+
+  it('reports progress that never falls and ends at 1', async () => {
+    const shares: number[] = [];
+    const workerPool = fakeWorkerPool((order) => shareOf(order, 0));
+    const against = ['static', 'keda', 'agent-scaler'];
+    await compare(given({ against, workerPool, onProgress: (share) => shares.push(share) }));
+    expect(shares).toEqual(shares.toSorted((a, b) => a - b));
+    expect(shares[0]).toBeGreaterThan(0);
+    expect(shares.filter((share) => share > 1)).toEqual([]);
+    expect(shares.at(-1)).toBeCloseTo(1, 12);
+  });
+
+  it('has what each price of waiting costs in the time of the trace, in a sketch', async () => {
+    const unfit = aTraceJob({ tags: { nobody: 'has this' } });
+    const [one, two] = [900, 1800].map((to) =>
+      compare(given({ trace: aTrace({ to: atSecond(to), jobs: [...JOBS, unfit] }) })),
+    );
+    const prices = (await one)?.prices ?? [];
+    expect(prices.map(({ price }) => price)).toEqual([0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2]);
+    expect(prices.filter(({ isConfigured }) => isConfigured)).toMatchObject([{ price: 0.1, seeds: 8 }]);
+    // min is 1, and a replay has 1.1 dollars for each dollar of a sketch
+    const [pool] = CONFIG.pools;
+    const least = pool === undefined ? 0 : 1.1 * (dollarsPerHour(pool, 'us-east-1') / 4);
+    expect(prices[0]?.dollars.value).toBeGreaterThanOrEqual(least);
+    expect(prices[0]?.dollars.value).toBeLessThan(2 * least);
+    expect((await two)?.prices[0]?.dollars.value).toBeGreaterThan(1.5 * least);
+  });
+
+  it('describes trace, settings and pools, and has both bounds', async () => {
+    const { runs, bounds, ...document } = await compare(given({ skipped: 3 }));
+    expect(document).toMatchObject({
+      version: 1,
+      trace: { name: 'morning', timezone: 'UTC', jobs: 3, kinds: { user: 2, autostart: 1 }, skipped: 3 },
+      seed: 1,
+      settings: { valueOfMinute: 1, region: 'us-east-1' },
+      pools: [{ name: 'default', organization: 'default', min: 1, max: 10 }],
+      stepS: 60,
+    });
+    expect(bounds.map(({ bound }) => bound)).toEqual(['busy-hours', 'clairvoyant']);
+    // three jobs of one minute; one waits 30 s for the executor
+    expect(bounds[0]).toMatchObject({ hours: 3 / 60, meanWaitS: 10 });
+  });
+});

@@ -1,0 +1,126 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { EpochMs } from '../../../../lambda/decision/model/brands.ts';
+import { MINUTE_MS as MINUTE } from '../../../../lambda/decision/model/units.ts';
+import { WEEKDAYS } from '../../../../lambda/decision/model/zones.ts';
+import { runs } from '../../../../test/support/runs.ts';
+import { table } from '../../../../test/support/table.ts';
+import type { Weekday } from '../../../world/coderd/tables/templates.ts';
+import { nextAllowedAutostart } from '../../../world/coderd/tables/transitions.ts';
+
+const WEEK = 7 * 24 * 60 * MINUTE;
+
+const time = (text: string): EpochMs => Date.parse(text) as EpochMs;
+const next = (after: string, schedule: string, days: readonly Weekday[] = WEEKDAYS): string | undefined => {
+  const found = nextAllowedAutostart(time(after), schedule, days);
+  return found === undefined ? undefined : new Date(found).toISOString().replace(':00.000Z', 'Z');
+};
+
+describe('the next autostart', () => {
+  const rows = table<{
+    after: string;
+    schedule: string;
+    days?: readonly Weekday[];
+    expected: string;
+    because: string;
+  }>`
+    after                | schedule                          | days           | expected          | because
+    2026-03-02T08:00:00Z | CRON_TZ=Europe/Berlin 0 9 * * 1-5 |                | 2026-03-03T08:00Z | it is later than the given time
+    2026-03-02T07:59:59.999Z | CRON_TZ=Europe/Berlin 0 9 * * 1-5 |                | 2026-03-02T08:00Z | the given time is a millisecond earlier
+    2026-03-06T12:00:00Z | CRON_TZ=Europe/Berlin 0 9 * * 1-5 |                | 2026-03-09T08:00Z | the schedule has no weekend
+    2026-03-02T12:00:00Z | 15,45 6-7,20 * * *                |                | 2026-03-02T20:15Z | it has lists and ranges, and UTC is the default zone
+    2026-03-02T20:15:00Z | 15,45 6-7,20 * * *                |                | 2026-03-02T20:45Z | the second minute in the list is next
+    2026-03-02T12:00:00Z | * * * * *                         |                | 2026-03-02T12:01Z | it matches every minute
+    2026-03-02T12:00:00Z | CRON_TZ=Asia/Kolkata 0 1 * * 2    | ${['tuesday']} | 2026-03-02T19:30Z | the day is that of local time, which is half an hour off
+    2026-03-02T12:00:00Z | CRON_TZ=Asia/Kolkata 0 1 * * 2    | ${['monday']}  | never             | the template allows no day of the schedule
+    2026-03-02T12:00:00Z | 0 9 * * 1-5                       | ${['sunday', 'thursday']} | 2026-03-05T09:00Z | only days in both the schedule and the template count
+    2026-03-28T12:00:00Z | CRON_TZ=Europe/Berlin 0 9 * * *   |                | 2026-03-29T07:00Z | summer time has begun
+    2026-03-28T12:00:00Z | CRON_TZ=Europe/Berlin 30 2 * * *  |                | 2026-03-30T00:30Z | 2:30 does not exist in that night
+    2026-10-24T12:00:00Z | CRON_TZ=Europe/Berlin 30 2 * * *  |                | 2026-10-25T00:30Z | it is the first 2:30 of that night
+    2026-10-25T00:30:00Z | CRON_TZ=Europe/Berlin 30 2 * * *  |                | 2026-10-25T01:30Z | it is the second 2:30 of that night
+    2026-10-19T07:00:00Z | CRON_TZ=Europe/Berlin 0 9 * * 1   |                | 2026-10-26T08:00Z | that week has 169 hours
+    2026-04-04T12:00:00Z | CRON_TZ=Australia/Lord_Howe 45 1 * * * |                | 2026-04-04T14:45Z | a half hour occurs twice there, and the first one counts
+  `;
+  it.each(rows)(
+    'is $expected after $after for the schedule $schedule: $because',
+    ({ after, schedule, days, expected }) => {
+      expect(next(after, schedule, days) ?? 'never').toBe(expected);
+    },
+  );
+
+  it.each([
+    '0 9 1 * *',
+    '0 9 * 3 *',
+    '0 9 * *',
+    '60 9 * * *',
+    '0 24 * * *',
+    '0 9 * * 7',
+    '5-1 9 * * *',
+    '0 9 * * mon',
+    '*/5 9 * * *',
+  ])('throws for a schedule that the simulator cannot read: %s', (schedule) => {
+    expect(() => next('2026-03-02T12:00:00Z', schedule)).toThrow(/^reading (the|a) schedule/);
+  });
+
+  it('is the first minute at which local time in the zone matches the schedule', () => {
+    const zones = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kolkata', 'UTC'];
+    const some = (max: number) => fc.uniqueArray(fc.integer({ min: 0, max }), { minLength: 1, maxLength: 3 });
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...zones),
+        some(59),
+        some(23),
+        some(6),
+        fc.uniqueArray(fc.constantFrom(...WEEKDAYS)),
+        fc.integer({ min: time('2026-01-01T00:00:00Z'), max: time('2027-12-31T00:00:00Z') }),
+        (zone, minutes, hours, days, allowed, after) => {
+          const schedule = `CRON_TZ=${zone} ${minutes} ${hours} * * ${days}`;
+          const found = nextAllowedAutostart(after as EpochMs, schedule, allowed);
+          const shows = clockOf(zone);
+          const fits = (at: number): boolean => {
+            const { weekday, hour, minute } = shows(at);
+            return (
+              minutes.includes(minute) &&
+              hours.includes(hour) &&
+              days.includes(WEEKDAYS.indexOf(weekday)) &&
+              allowed.includes(weekday)
+            );
+          };
+          const until = found ?? after + WEEK;
+          expect(minutesBetween(after, until).filter(fits)).toEqual([]);
+          if (found !== undefined) expect(fits(found)).toBe(true);
+        },
+      ),
+      runs(60),
+    );
+  });
+});
+
+function minutesBetween(after: number, until: number): number[] {
+  const first = Math.floor(after / MINUTE) * MINUTE + MINUTE;
+  return Array.from(
+    { length: Math.max(0, Math.ceil((until - first) / MINUTE)) },
+    (_, n) => first + n * MINUTE,
+  );
+}
+
+/**
+ * The local time in a zone, computed in another way than the simulator does (which reads Intl once
+ * a quarter of an hour).
+ */
+function clockOf(zone: string) {
+  const format = new Intl.DateTimeFormat('en-GB', {
+    timeZone: zone,
+    weekday: 'long',
+    hour: '2-digit',
+    minute: '2-digit',
+  });
+  return (at: number): { readonly weekday: Weekday; readonly hour: number; readonly minute: number } => {
+    const [weekday = '', clock = ''] = format.format(at).split(/,? /);
+    const [hour, minute] = clock.split(':').map(Number);
+    const found = WEEKDAYS.find((day) => day === weekday.toLowerCase());
+    if (found === undefined || hour === undefined || minute === undefined)
+      throw new Error(`reading a clock of ${zone}: "${format.format(at)}"`);
+    return { weekday: found, hour, minute };
+  };
+}

@@ -1,0 +1,86 @@
+/** Which process of the function runs an invocation. */
+import { beforeEach, describe, expect, it } from 'vitest';
+import { plusMs } from '../../../lambda/decision/model/brands.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
+import { type Lab, startLab } from '../../../test/support/lab.ts';
+import { IS_FULL } from '../../../test/support/runs.ts';
+import { Random } from '../../world/base/random.ts';
+import { VirtualScheduler } from '../../world/base/virtual-scheduler.ts';
+import { InProcessFunction } from '../../world/in-process/function.ts';
+import { type AwsCall, atOnce } from '../../world/in-process/ports.ts';
+
+const NEVER: Promise<never> = new Promise(() => {});
+
+let lab: Lab;
+beforeEach(async () => {
+  const pool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 };
+  lab = await startLab({ pools: [pool], overHttp: false });
+});
+
+/** Each process reads the record of builds once, when it begins. `startsAt`: when they did. */
+function deploy(lifeMs?: readonly [number, number]) {
+  const { world, config } = lab;
+  const scheduler = new VirtualScheduler(world.timeline);
+  const start = scheduler.now();
+  const startsAt: number[] = [];
+  const deployed = { startsAt, isCrashing: false, waitMs: 0 };
+  const others: AwsCall = async (answer, operation) => {
+    if (operation === 'GetParameters') startsAt.push(scheduler.now() - start);
+    return answer();
+  };
+  const line = {
+    coderd: async <T>(answer: () => T): Promise<T> => {
+      if (deployed.isCrashing) return NEVER;
+      await scheduler.wait(deployed.waitMs);
+      return answer();
+    },
+    ecs: atOnce,
+    others,
+  };
+  const autoscaler = new InProcessFunction({
+    world,
+    scheduler,
+    config: () => config,
+    random: new Random(1),
+    ...(lifeMs && { lifeMs }),
+    line: () => line,
+    onLook: () => {},
+    onInvoked: () => {},
+  });
+  void autoscaler.run(0);
+  const pass = (ms: number): Promise<void> => scheduler.advanceTo(plusMs(scheduler.now(), ms));
+  return { deployed, autoscaler, pass };
+}
+
+describe('a process of the function', () => {
+  it('lives for 1 to 6 hours', async () => {
+    const { deployed, pass } = deploy();
+    const hours = IS_FULL ? 48 : 14;
+    await pass(hours * HOUR_MS);
+    const lives = deployed.startsAt.slice(1).map((at, index) => at - (deployed.startsAt[index] ?? 0));
+    expect(lives.length).toBeGreaterThanOrEqual(Math.floor(hours / 6) - 1);
+    for (const ms of lives) {
+      expect(ms).toBeGreaterThanOrEqual(HOUR_MS);
+      expect(ms).toBeLessThanOrEqual(6 * HOUR_MS + MINUTE_MS);
+    }
+  });
+
+  it('runs one invocation at a time: the next one gets another process', async () => {
+    const { deployed, autoscaler, pass } = deploy();
+    deployed.waitMs = 5_000;
+    await pass(1_000);
+    void autoscaler.invoke();
+    await pass(30 * MINUTE_MS);
+    expect(deployed.startsAt).toHaveLength(2);
+  });
+
+  it('is gone with its memory after a crash', async () => {
+    const { deployed, pass } = deploy();
+    await pass(5 * MINUTE_MS);
+    deployed.isCrashing = true;
+    await pass(MINUTE_MS);
+    deployed.isCrashing = false;
+    await pass(20 * MINUTE_MS);
+    expect(deployed.startsAt).toEqual([0, 7 * MINUTE_MS]);
+  });
+});

@@ -1,0 +1,32 @@
+/** For which time a comparison shows amounts: a month, or the trace itself if it is too short. */
+
+import { MONTH_MS, SHORTEST_FOR_MONTH_MS } from '../../../../lambda/decision/model/units.ts';
+import type { Difference } from '../../change/difference.ts';
+import type { ConfigChange } from '../../change/result.ts';
+import type { Estimates } from '../../estimate/estimate.ts';
+import { lengthLabel } from '../../report/parts/times.ts';
+
+type Period = Pick<ConfigChange['trace'], 'from' | 'to'>;
+
+export type Amounts = ReturnType<typeof amountsOf>;
+
+export const isMonthly = ({ from, to }: Period): boolean => to - from >= SHORTEST_FOR_MONTH_MS;
+
+export function amountsOf({ trace }: { readonly trace: Period }) {
+  const share = isMonthly(trace) ? 1 : (trace.to - trace.from) / MONTH_MS;
+  const of = (monthly: number): number => monthly * share;
+  return {
+    isMonthly: isMonthly(trace),
+    /** `a month`, `in 2 hours`. */
+    per: isMonthly(trace) ? 'a month' : `in ${lengthLabel({ trace })}`,
+    /** What is shown, from an amount of a month. */
+    of,
+    /** Without the cost of a month if the trace is too short. */
+    estimatesOf: ({ dollarsPerMonth, ...waits }: Estimates): Partial<Estimates> =>
+      isMonthly(trace) ? { dollarsPerMonth, ...waits } : waits,
+    differenceOf: ({ before, after, change, margin, clarity }: Difference): Difference => ({
+      ...{ before: of(before), after: of(after), change: of(change), clarity },
+      ...(margin === undefined ? {} : { margin: of(margin) }),
+    }),
+  };
+}

@@ -1,0 +1,114 @@
+/** `autoscaler backtest`: cost and waits over a trace, of the autoscaler and of other policies. */
+import { type Command, Option } from 'commander';
+import {
+  type CliEnvironment,
+  type CommandContext,
+  UsageError,
+} from '../../../../cli/shared/cli-environment.ts';
+import { wrapLines } from '../../../../cli/shared/plain-table.ts';
+import { checkWritable, writeWhole } from '../../../../cli/shared/whole-file.ts';
+import { loadOf, ownDollars } from '../../../../infra/cost.ts';
+import { isoTime } from '../../../../lambda/decision/model/brands.ts';
+import { DAY_MS } from '../../../../lambda/decision/model/units.ts';
+import { wholeNumber } from '../../../world/base/whole-number.ts';
+import { priceOfWaiting } from '../../replay/prices.ts';
+import type { Backtest, PoolSeries } from '../../replay/result.ts';
+import { compare } from '../../search/compare.ts';
+import { amountsOf } from './amounts.ts';
+import { cautionsOf } from './cautions.ts';
+import { parseAgainst, parseValue, withRunOptions, withTraceOptions } from './options.ts';
+import { onThreads } from './progress.ts';
+import { backtestText } from './screen.ts';
+import { CONFIG_DESCRIPTION, readSubject, type Subject, type SubjectOptions } from './subject.ts';
+
+type BacktestOptions = SubjectOptions & {
+  readonly against: readonly string[];
+  readonly out?: string;
+  readonly json: boolean;
+  readonly valueOfMinute?: number;
+  readonly region: string;
+  readonly workers: number;
+};
+
+export function addBacktestCommand(program: Command, { cliEnvironment }: CommandContext): void {
+  const command = withTraceOptions(program.command('backtest'))
+    .description('compare cost and waiting times of the autoscaler and other policies over a trace')
+    .option('--config <file>', CONFIG_DESCRIPTION)
+    .addOption(
+      new Option(
+        '--against <policies>',
+        `policies to compare with: all, none, or some of ${parseAgainst('all')}`,
+      )
+        .argParser(parseAgainst)
+        .default(parseAgainst('all'), 'all'),
+    )
+    .option('--out <file>', 'write a report with charts as one HTML file')
+    .option('--json', 'print the result as one JSON document', false)
+    .option('--seed <number>', 'the same seed gives the same figures', wholeNumber, 1)
+    .option(
+      '--value-of-minute <dollars>',
+      'cost of one minute that a person waits (default: waiting.person of the configuration)',
+      parseValue,
+    );
+  withRunOptions(command).action((options: BacktestOptions) => backtest(options, cliEnvironment));
+}
+
+async function backtest(options: BacktestOptions, cliEnvironment: CliEnvironment): Promise<void> {
+  const { out: file, json } = options;
+  if (file === '-')
+    throw new UsageError(
+      '--out - : the report is an HTML page. Name a file, or use --json for standard output',
+    );
+  const subject = readSubject(options, cliEnvironment);
+  if (file !== undefined) checkWritable(file, [options.trace, subject.configFile]);
+  for (const caution of cautionsOf(subject)) cliEnvironment.err(`warning: ${caution}\n`);
+  const result = await run(subject, options, cliEnvironment);
+  const text = json
+    ? JSON.stringify(documentOf(result))
+    : wrapLines(backtestText(result, cliEnvironment.columns), cliEnvironment.columns);
+  cliEnvironment.out(`${text}\n`);
+  if (file === undefined) return;
+  await writeReport(file, result);
+  cliEnvironment.err(`wrote ${file}\n`);
+}
+
+function run(
+  { trace, skipped, config }: Subject,
+  options: BacktestOptions,
+  cliEnvironment: CliEnvironment,
+): Promise<Backtest> {
+  const { against, seed, region, workers, valueOfMinute = priceOfWaiting(config) } = options;
+  const own = ownDollars(config, loadOf(config, buildsPerWorkday(trace)));
+  return onThreads(workers, cliEnvironment, (threads) =>
+    compare({ trace, skipped, config, against, seed, valueOfMinute, region, ownDollars: own, ...threads }),
+  );
+}
+
+/** A week has five. */
+function buildsPerWorkday({ from, to, jobs }: Subject['trace']): number {
+  return (jobs.length * DAY_MS * 7) / 5 / (to - from);
+}
+
+function documentOf(backtest: Backtest) {
+  const { trace, runs } = backtest;
+  return {
+    ...backtest,
+    trace: { ...trace, from: isoTime(trace.from), to: isoTime(trace.to) },
+    runs: runs.map((run) => ({
+      ...run,
+      estimates: amountsOf(backtest).estimatesOf(run.estimates),
+      pools: run.pools.map(seriesOf),
+    })),
+  };
+}
+
+function seriesOf(series: PoolSeries) {
+  return { ...series, changes: series.changes.map((change) => ({ ...change, at: isoTime(change.at) })) };
+}
+
+/** Writes the result as an HTML report. Throws InputError. */
+async function writeReport(file: string, result: Backtest): Promise<void> {
+  // imported only when needed: charts and bundler take as long to load as all commands together
+  const { renderReport } = await import('../../report/render.ts');
+  writeWhole(file, renderReport(result));
+}

@@ -1,0 +1,72 @@
+/** Reads the trace and the configuration of a backtest, from files or from a scenario. */
+
+import { type CliEnvironment, DEFAULT_CONFIG, UsageError } from '../../../../cli/shared/cli-environment.ts';
+import { readConfig } from '../../../../cli/shared/live-options.ts';
+import type { Deployment } from '../../../../lambda/config/rules/deployment.ts';
+import { configFileOf, SCENARIOS } from '../../scenarios/index.ts';
+import { readTraceFile } from '../../trace/file.ts';
+import { generateTrace } from '../../trace/generate/generate.ts';
+import type { Trace } from '../../trace/trace.ts';
+import { findScenario } from '../trace/generate.ts';
+
+export type TraceOptions = {
+  readonly trace?: string;
+  readonly scenario?: string;
+  readonly days?: number;
+  readonly seed: number;
+  readonly skipBad: boolean;
+};
+
+export type SubjectOptions = TraceOptions & { readonly config?: string };
+
+export type Subject = {
+  readonly trace: Trace;
+  readonly skipped: number;
+  readonly config: Deployment;
+  readonly configFile: string;
+};
+
+const DEFAULT_DAYS = 7;
+
+/** A scenario ignores AUTOSCALER_CONFIG: its jobs have the tags of its own configuration. */
+export const CONFIG_DESCRIPTION =
+  "configuration file (default: AUTOSCALER_CONFIG, then autoscaler.yaml; with --scenario, the scenario's)";
+
+/** Reads both and prints warnings. Throws UsageError, TraceError, ConfigError or InputError. */
+export function readSubject(options: SubjectOptions, cliEnvironment: CliEnvironment): Subject {
+  checkOptions(options);
+  const configFile = options.config ?? defaultConfig(options, cliEnvironment);
+  const { config } = readConfig(configFile, cliEnvironment);
+  return { ...readTrace(options, cliEnvironment), config, configFile };
+}
+
+function defaultConfig({ scenario }: SubjectOptions, { environment }: CliEnvironment): string {
+  if (scenario !== undefined) return configFileOf(findScenario(scenario));
+  return environment.AUTOSCALER_CONFIG || DEFAULT_CONFIG;
+}
+
+/** Reads or generates a trace and prints warnings. Throws UsageError or TraceError. */
+export function readTrace(
+  options: TraceOptions,
+  cliEnvironment: CliEnvironment,
+): Pick<Subject, 'trace' | 'skipped'> {
+  checkOptions(options);
+  const { trace: file = '-', scenario, seed, days = DEFAULT_DAYS, skipBad } = options;
+  if (scenario !== undefined)
+    return { trace: generateTrace(findScenario(scenario), { seed, days }), skipped: 0 };
+  const { trace, skipped, remarks } = readTraceFile(file, { skipBad });
+  for (const remark of remarks) cliEnvironment.err(`${file}: warning: ${remark}\n`);
+  return { trace, skipped };
+}
+
+function checkOptions({ trace, scenario, days }: TraceOptions): void {
+  const names = SCENARIOS.map(({ name }) => name).join(', ');
+  if (trace === undefined && scenario === undefined)
+    throw new UsageError(
+      `no trace given. Add --trace FILE (autoscaler trace export writes one), or try --scenario NAME: ${names}`,
+    );
+  if (trace !== undefined && scenario !== undefined)
+    throw new UsageError('--trace and --scenario are both given. Use one of them');
+  if (trace !== undefined && days !== undefined)
+    throw new UsageError('--days needs --scenario: a trace from a file has its own length');
+}

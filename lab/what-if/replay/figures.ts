@@ -1,0 +1,217 @@
+/** Computes the figures of a run from the outcome of each job and the bill of each task. */
+import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
+import { meanOf, percentile, sum } from '../../../lambda/decision/model/collections.ts';
+import { displayTags } from '../../../lambda/decision/model/tags.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
+import { weekdayIn } from '../../../lambda/decision/model/zones.ts';
+import type { JobWait } from '../../../lambda/decision/waits/job-wait.ts';
+import { addParts } from '../../../lambda/decision/waits/wait-parts.ts';
+import type { JobRecord } from '../../world/coderd/tables/jobs.ts';
+import { offsetMs } from '../../world/coderd/tables/transitions.ts';
+import type { DayFigures } from '../estimate/estimate.ts';
+import { EXECUTOR_KINDS, executorTick, type Trace, type TraceJob } from '../trace/trace.ts';
+import type { Acquisition, Bill } from './ledger.ts';
+import type { ReplayedJob } from './replay.ts';
+import {
+  type Figures,
+  type HoursOfWeek,
+  PEOPLE_WAIT_FOR,
+  type PeopleWait,
+  WAIT_EDGES_S,
+  type WaitFigures,
+} from './result.ts';
+
+export type JobOutcome = {
+  readonly job: TraceJob;
+  readonly end: keyof Omit<Figures['jobs'], 'submitted'>;
+  readonly waitMs: number;
+  /** The pool whose daemon ran it. `-`: no daemon did. */
+  readonly pool: string;
+  readonly taskId: string | undefined;
+  /** Milliseconds on a daemon. */
+  readonly runMs: number;
+  /** The time at which its daemon finished it. Undefined: no daemon had it. */
+  readonly until: EpochMs | undefined;
+  /** From the executor's first run at which the job was due until it was inserted. 0 for other jobs. */
+  readonly delayMs: number;
+};
+
+const HOURS_A_WEEK = 168;
+/** 1970-01-01 was a Thursday: hours from Monday 0:00 to Thursday 0:00. */
+const EPOCH_HOUR = 3 * 24;
+
+/** `killedAt`: the time at which the task of the job stopped while it ran. `end`: the end of the world. */
+export function outcomeOf(
+  { job, record }: ReplayedJob,
+  given: {
+    readonly by: Acquisition | undefined;
+    readonly killedAt: EpochMs | undefined;
+    readonly end: EpochMs;
+  },
+): JobOutcome {
+  const { by, killedAt, end } = given;
+  const insertedAt = record?.createdAt ?? end;
+  const delayMs = EXECUTOR_KINDS.has(job.kind) ? Math.max(0, insertedAt - executorTick(job.at)) : 0;
+  const isReaped = record?.failedBy === 'pending-reaper';
+  const startedAt = isReaped ? record.completedAt : record?.startedAt;
+  const runUntil = killedAt ?? record?.completedAt ?? end;
+  return {
+    job,
+    pool: by?.pool ?? '-',
+    taskId: by?.taskId,
+    delayMs,
+    end: endOf(record, killedAt),
+    waitMs: Math.max(0, (startedAt ?? end) - job.at),
+    runMs: startedAt === undefined || isReaped ? 0 : runUntil - startedAt,
+    until: startedAt === undefined || isReaped ? undefined : runUntil,
+  };
+}
+
+function endOf(record: ReplayedJob['record'], killedAt: EpochMs | undefined): JobOutcome['end'] {
+  if (killedAt !== undefined) return 'killed';
+  if (record?.failedBy === 'pending-reaper') return 'reaped';
+  return record?.completedAt === undefined ? 'unserved' : 'succeeded';
+}
+
+/** The figures that depend on jobs alone. `maxDelayMs`: how late a transition of the executor may be. */
+export function jobFigures(outcomes: readonly JobOutcome[], maxDelayMs: (job: TraceJob) => number) {
+  const ended = (end: JobOutcome['end']): number => outcomes.filter((job) => job.end === end).length;
+  const stops = outcomes.filter(({ job }) => job.kind === 'autostop' || job.kind === 'dormancy');
+  const byExecutor = outcomes.filter(({ job }) => EXECUTOR_KINDS.has(job.kind));
+  return {
+    jobs: {
+      submitted: outcomes.length,
+      succeeded: ended('succeeded'),
+      reaped: ended('reaped'),
+      killed: ended('killed'),
+      unserved: ended('unserved'),
+    },
+    wait: waitFigures(outcomes),
+    waitOfPeople: waitFigures(ofPeople(outcomes)),
+    waitByPool: waitBy(outcomes, ({ pool }) => pool),
+    waitByGroup: waitBy(outcomes, ({ job }) => groupName(job)),
+    waitOfPeopleByGroup: waitBy(ofPeople(outcomes), ({ job }) => groupName(job)),
+    waitByKind: waitBy(outcomes, ({ job }) => job.kind),
+    failedPrebuilds: outcomes.filter(({ job, end }) => job.kind === 'prebuild' && end !== 'succeeded').length,
+    executor: {
+      due: byExecutor.length,
+      delayed: byExecutor.filter(({ delayMs }) => delayMs >= MINUTE_MS).length,
+      tooLate: byExecutor.filter(({ job, delayMs }) => delayMs > maxDelayMs(job)).length,
+      longestStopDelayS: stops.reduce((longest, { delayMs }) => Math.max(longest, delayMs / 1000), 0),
+    },
+  };
+}
+
+export function ofPeople(outcomes: readonly JobOutcome[]): readonly JobOutcome[] {
+  return outcomes.filter(({ job }) => PEOPLE_WAIT_FOR.has(job.kind));
+}
+
+/** `default`, or `default gpu=a10 size=large`. */
+export function groupName({ organization, tags }: Pick<TraceJob, 'organization' | 'tags'>): string {
+  const shown = Object.entries(displayTags(tags)).sort(([a], [b]) => (a < b ? -1 : 1));
+  return [organization, ...shown.map(([name, value]) => `${name}=${value}`)].join(' ');
+}
+
+function waitBy(
+  outcomes: readonly JobOutcome[],
+  nameOf: (outcome: JobOutcome) => string,
+): Record<string, WaitFigures> {
+  const groups = [...Map.groupBy(outcomes, nameOf)].sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(groups.map(([name, group]) => [name, waitFigures(group)]));
+}
+
+function waitFigures(outcomes: readonly JobOutcome[]): WaitFigures {
+  const waits = outcomes.map(({ waitMs }) => waitMs / 1000).sort((a, b) => a - b);
+  const over = (seconds: number): number => shareOf(waits.filter((wait) => wait > seconds).length, waits);
+  return {
+    jobs: waits.length,
+    meanS: meanOf(waits),
+    p50S: percentile(waits, 0.5),
+    p90S: percentile(waits, 0.9),
+    p95S: percentile(waits, 0.95),
+    p99S: percentile(waits, 0.99),
+    maxS: waits.at(-1) ?? 0,
+    over10s: over(10),
+    over60s: over(60),
+    over5min: over(300),
+  };
+}
+
+const shareOf = (count: number, all: readonly unknown[]): number =>
+  all.length === 0 ? 0 : count / all.length;
+
+/** The number of waits up to each edge and above the edge before. The last number: waits above all edges. */
+export function waitCounts(outcomes: readonly JobOutcome[]): readonly number[] {
+  const counts = Array<number>(WAIT_EDGES_S.length + 1).fill(0);
+  for (const { waitMs } of outcomes) {
+    const edge = WAIT_EDGES_S.findIndex((seconds) => waitMs <= seconds * 1000);
+    const index = edge < 0 ? WAIT_EDGES_S.length : edge;
+    counts[index] = (counts[index] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** Jobs and mean waits by hour of the week, in local time. */
+export function hoursOfWeek(outcomes: readonly JobOutcome[], timezone: string): HoursOfWeek {
+  const hours = Map.groupBy(outcomes, ({ job }) => hourOfWeek(job.at, timezone));
+  const of = (hour: number): readonly JobOutcome[] => hours.get(hour) ?? [];
+  return {
+    jobs: Array.from({ length: HOURS_A_WEEK }, (_, hour) => of(hour).length),
+    meanWaitS: Array.from({ length: HOURS_A_WEEK }, (_, hour) =>
+      meanOf(of(hour).map(({ waitMs }) => waitMs / 1000)),
+    ),
+  };
+}
+
+function hourOfWeek(at: EpochMs, timezone: string): number {
+  return (Math.floor((at + offsetMs(timezone, at)) / HOUR_MS) + EPOCH_HOUR) % HOURS_A_WEEK;
+}
+
+/** The parts of the waits of people's jobs. `waits`: what the looks logged, by job id. */
+export function peopleWait(
+  jobs: readonly Pick<JobRecord, 'id' | 'createdAt' | 'startedAt'>[],
+  waits: ReadonlyMap<string, JobWait>,
+): PeopleWait {
+  const missed = jobs.filter(({ id }) => !waits.has(id));
+  return {
+    jobs: jobs.length,
+    missed: missed.length,
+    parts: addParts(jobs.map((job) => waits.get(job.id)?.parts ?? { unknown: waitOf(job) })),
+  };
+}
+
+function waitOf({ createdAt, startedAt = createdAt }: Pick<JobRecord, 'createdAt' | 'startedAt'>): number {
+  return Math.max(0, startedAt - createdAt);
+}
+
+type Period = Pick<Trace, 'from' | 'to' | 'timezone'>;
+
+/** `waited`: the jobs of people. */
+export function dayFigures(
+  { from, to, timezone }: Period,
+  bills: readonly Bill[],
+  waited: readonly Pick<JobOutcome, 'job' | 'waitMs'>[],
+): readonly DayFigures[] {
+  const count = Math.max(1, Math.floor((to - from) / DAY_MS));
+  const dayOf = (at: number): number => Math.min(count - 1, Math.floor((at - from) / DAY_MS));
+  const waits = Map.groupBy(waited, ({ job }) => dayOf(job.at));
+  return Array.from({ length: count }, (_, day) => {
+    const start = plusMs(from, day * DAY_MS);
+    const end = day === count - 1 ? to : plusMs(start, DAY_MS);
+    return {
+      ms: end - start,
+      dollars: sum(bills, (bill) => billedBetween(start, end, bill)),
+      waitsS: (waits.get(day) ?? []).map(({ waitMs }) => waitMs / 1000),
+      isRestDay: REST_DAYS.has(weekdayIn(timezone, plusMs(start, DAY_MS / 2))),
+    };
+  });
+}
+
+const REST_DAYS: ReadonlySet<string | undefined> = new Set(['saturday', 'sunday']);
+
+function billedBetween(start: EpochMs, end: EpochMs, bill: Bill): number {
+  const { from, ms, dollarsPerHour, launchedAt, dollarsPerLaunch } = bill;
+  const billedMs = Math.max(0, Math.min(from + ms, end) - Math.max(from, start));
+  const isLaunched = launchedAt !== undefined && start <= launchedAt && launchedAt < end;
+  return (billedMs / HOUR_MS) * dollarsPerHour + (isLaunched ? dollarsPerLaunch : 0);
+}

@@ -1,0 +1,173 @@
+/** Computes a backtest: the autoscaler and other policies on one trace, and the lower bounds. */
+import type { Deployment } from '../../../lambda/config/rules/deployment.ts';
+import { MONTH_MS } from '../../../lambda/decision/model/units.ts';
+import { boundsOf, withoutUnservedJobs } from '../bounds/of-a-trace.ts';
+import { estimatesOf, plus, timesOf } from '../estimate/estimate.ts';
+import { BASELINES } from '../policies/index.ts';
+import type { Policy, PolicySettings } from '../policies/policy.ts';
+import { priceDate, pricesOf } from '../replay/prices.ts';
+import type { Backtest, PolicyRun, SketchedPrice } from '../replay/result.ts';
+import { stepOf } from '../replay/sampler.ts';
+import { startLatencies, startSecondsOf } from '../replay/start-latencies.ts';
+import type { Trace } from '../trace/trace.ts';
+import type { PricePoint } from './price-search.ts';
+import { runsOf, search } from './search.ts';
+import { pricePoints, USUAL_SEEDS } from './tune.ts';
+import { type Order, Progress, type WorkerPool } from './worker-pool.ts';
+
+export type CompareOptions = {
+  readonly trace: Trace;
+  /** Invalid lines of the file that were left out. */
+  readonly skipped: number;
+  readonly config: Deployment;
+  /** Ids of the policies of `BASELINES` to compare with. */
+  readonly against: readonly string[];
+  readonly seed: number;
+  /** Dollars. */
+  readonly valueOfMinute: number;
+  readonly region: string;
+  /** Dollars a month of the autoscaler itself. @default 0 */
+  readonly ownDollars?: number;
+  readonly workerPool: WorkerPool;
+  /** Called with the share of the work that is done, 0 to 1, and the name of the part that runs. */
+  readonly onProgress?: (share: number, doing: string) => void;
+};
+
+/** The same options give the same figures, with any number of threads. */
+export async function compare(given: CompareOptions): Promise<Backtest> {
+  const options = { ...given, ...withoutUnservedJobs(given) };
+  const { trace, config, seed, skipped, valueOfMinute, region, unfit } = options;
+  const prices = pricesOf(config, region);
+  const progress = new Progress(options);
+  const [ours, others, bounds, points] = await Promise.all([
+    ownRun(options, progress),
+    Promise.all(policiesOf(options).map((policy) => policyRuns(policy, options, progress))),
+    boundsOf(options, (pool) => prices[pool] ?? 0),
+    pricePoints({ ...options, seeds: USUAL_SEEDS, onProgress: progress.add('prices of waiting', 0.5) }),
+  ]);
+  return {
+    version: 1,
+    trace: {
+      name: trace.name,
+      from: trace.from,
+      to: trace.to,
+      timezone: trace.timezone,
+      skipped,
+      unfit,
+      jobs: trace.jobs.length,
+      kinds: countsOf(trace.jobs.map(({ kind }) => kind)),
+    },
+    seed,
+    settings: {
+      valueOfMinute,
+      region,
+      pricesOf: priceDate(region),
+      startSeconds: startSecondsOf(startLatencies(trace.startSeconds)),
+    },
+    pools: config.pools.map(({ name, organization, tags, min, max }) => ({
+      name,
+      organization,
+      tags,
+      max,
+      dollarsPerTaskHour: prices[name] ?? 0,
+      min: min === 'auto' ? 0 : min,
+    })),
+    stepS: stepOf(trace),
+    runs: [ours, ...others.flatMap(([best]) => best ?? []), ...others.flatMap(([, ...asIs]) => asIs)],
+    bounds,
+    prices: points.map((point) => sketchedPrice(point, options)),
+  };
+}
+
+/** With the cost of the trace, not of a month. */
+function sketchedPrice(
+  { price, isConfigured, seeds, estimates }: PricePoint,
+  { trace: { from, to }, ownDollars = 0 }: CompareOptions,
+): SketchedPrice {
+  const { dollarsPerMonth, ...waits } = estimates;
+  const dollars = timesOf(plus(dollarsPerMonth, ownDollars), (to - from) / MONTH_MS);
+  return { price, isConfigured, seeds, dollars, ...waits };
+}
+
+/** The order of one run: everything that a thread needs. */
+export function orderOf(
+  options: Pick<CompareOptions, 'trace' | 'config' | 'seed' | 'valueOfMinute' | 'region'>,
+  driver: Order['driver'],
+  isPictured: boolean,
+): Order {
+  const { trace, config, seed, valueOfMinute, region } = options;
+  const prices = pricesOf(config, region);
+  return { driver, trace, config, seed, valueOfMinute, isPictured, dollarsPerHour: prices };
+}
+
+function policiesOf({ against }: CompareOptions): readonly Policy[] {
+  return BASELINES.filter(({ id }) => against.includes(id));
+}
+
+async function ownRun(options: CompareOptions, progress: Progress): Promise<PolicyRun> {
+  const done = progress.add('autoscaler', OWN_WEIGHT);
+  const order = orderOf(options, { policy: 'autoscaler' }, true);
+  const { days, ...run } = await options.workerPool.run(order, done);
+  const estimates = estimatesOf([days]);
+  const ours = { policy: 'autoscaler', title: 'autoscaler', settings: {}, isTuned: false, estimates, ...run };
+  return withOwnDollars(ours, options);
+}
+
+/** Adds what the autoscaler itself costs. The fleets of the other policies have no such part. */
+function withOwnDollars(run: PolicyRun, { trace, ownDollars = 0 }: CompareOptions): PolicyRun {
+  const own = (ownDollars * (trace.to - trace.from)) / MONTH_MS;
+  const { tasks, total, ...dollars } = run.figures.dollars;
+  return {
+    ...run,
+    figures: { ...run.figures, dollars: { ...dollars, tasks: tasks + own, total: total + own } },
+    estimates: { ...run.estimates, dollarsPerMonth: plus(run.estimates.dollarsPerMonth, ownDollars) },
+  };
+}
+
+/** Runs a policy with the best settings of its grid. The static fleet also runs with its default settings. */
+async function policyRuns(
+  policy: Policy,
+  options: CompareOptions,
+  progress: Progress,
+): Promise<readonly PolicyRun[]> {
+  const grid = policy.grid(options.config);
+  const searching = Array.from({ length: runsOf(policy, grid) }, () => progress.add(policy.id, 1));
+  const shown = progress.add(policy.id, 1);
+  const best = await search(policy, grid, {
+    order: (driver, seedOffset) => orderOf({ ...options, seed: options.seed + seedOffset }, driver, false),
+    run: (order) => options.workerPool.run(order, searching.pop()),
+  });
+  const [first = best] = grid;
+  const wanted = policy.id === 'static' && first !== best ? [best, first] : [best];
+  return Promise.all(
+    wanted.map((settings) => pictured(policy, settings, settings !== first || wanted.length === 1)),
+  );
+
+  async function pictured(
+    { id, source, title }: Policy,
+    settings: PolicySettings,
+    isTuned: boolean,
+  ): Promise<PolicyRun> {
+    const order = orderOf(options, { policy: id, settings }, true);
+    const { days, ...run } = await options.workerPool.run(order, shown);
+    const estimates = estimatesOf([days]);
+    return {
+      policy: id,
+      title: title(settings, options.config),
+      source,
+      settings,
+      isTuned,
+      estimates,
+      ...run,
+    };
+  }
+}
+
+function countsOf<K extends string>(keys: readonly K[]): Readonly<Partial<Record<K, number>>> {
+  const counts: Partial<Record<K, number>> = {};
+  for (const key of keys) counts[key] = (counts[key] ?? 0) + 1;
+  return counts;
+}
+
+/** The work of a run of the autoscaler, as a multiple of a run of another policy. */
+const OWN_WEIGHT = 8;

@@ -1,0 +1,269 @@
+/**
+ * The HTTP API of the model, as a listener for node:http. Nothing here reads a clock. Checks come in coderd's
+ * order: rate limit, session token (401), organization and permission (both the same 404), parameters (400).
+ */
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { EpochMs } from '../../../../lambda/decision/model/brands.ts';
+import type { CoderdModel } from '../model.ts';
+import type { Authenticated, TokenUser } from '../tables/tokens.ts';
+import {
+  addMember,
+  apiKey,
+  authCheck,
+  createToken,
+  createUser,
+  deleteToken,
+  entitlements,
+  me,
+  members,
+  setRoles,
+  tokenByName,
+  tokenConfig,
+} from './account-routes.ts';
+import { createKey, deleteKey, keyDaemons, listKeys, provisionerKey } from './key-routes.ts';
+import { daemonList, jobList, oneJob, organizations } from './organization-routes.ts';
+import {
+  type Answer,
+  NOT_FOUND,
+  type OrganizationRequest,
+  QueryParameters,
+  type UserRequest,
+} from './request.ts';
+import { templates, templateVersion } from './template-routes.ts';
+import { workspaceBuilds, workspaces } from './workspace-routes.ts';
+
+type CoderdHandlerOptions = {
+  /** Requests for each minute, user and endpoint. @default 512 (CODER_API_RATE_LIMIT) */
+  readonly rateLimit?: number;
+};
+
+const LICENSED: ReadonlySet<string> = new Set(['entitlements', 'provisionerkeys']);
+const ROOT = '/api/v2/';
+const ROUTE_NOT_FOUND: Answer = { status: 404, body: { message: 'Route not found.' } };
+
+export function coderdHandler(model: CoderdModel, options: CoderdHandlerOptions = {}): RequestListener {
+  const limit = options.rateLimit ?? 512;
+  const limiter = new RateLimiter(limit);
+  return (request, response) => {
+    const url = new URL(`http://coderd${request.url ?? '/'}`);
+    setCommonHeaders(response, model);
+    if (url.pathname === '/healthz') {
+      sendText(response, 'OK');
+      return;
+    }
+    const authenticated = model.authenticate(headerOf(request, 'coder-session-token'));
+    const caller = 'user' in authenticated ? authenticated.user.userId : (request.socket.remoteAddress ?? '');
+    const verdict = limiter.admit(`${caller} ${url.pathname}`, model.timeline.now());
+    for (const [name, value] of Object.entries(verdict.headers)) response.setHeader(name, value);
+    const { method, headers } = request;
+    const reply = (body: string): void =>
+      send(response, route({ model, parts: { method, url, headers, body }, authenticated }));
+    if (!verdict.allowed) send(response, rateLimited(limit));
+    else if (method !== 'POST' && method !== 'PUT') reply('');
+    else readBody(request, reply);
+  };
+}
+
+type RequestParts = {
+  readonly method: string | undefined;
+  readonly url: URL;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+};
+
+/** Without a socket or a rate limit. `user`: who asks. @default the user of the session token */
+export function answerOf(model: CoderdModel, parts: RequestParts, user?: TokenUser): Answer {
+  const authenticated = user ? { user } : model.authenticate(headerOf(parts, 'coder-session-token'));
+  return route({ model, parts, authenticated });
+}
+
+function route(given: {
+  readonly model: CoderdModel;
+  readonly parts: RequestParts;
+  readonly authenticated: Authenticated;
+}): Answer {
+  const { model, parts, authenticated } = given;
+  const { method, url, body } = parts;
+  if (!url.pathname.startsWith(ROOT)) return ROUTE_NOT_FOUND;
+  const path = url.pathname.slice(ROOT.length);
+  if (path === 'buildinfo') return buildInfo(model, parts);
+  const segments = path.split('/');
+  if (model.licence === 'open-source' && segments.some((part) => LICENSED.has(part))) return ROUTE_NOT_FOUND;
+  if (path === 'entitlements') return entitlements(model);
+  if (segments[0] === 'provisionerkeys' && segments.length === 2)
+    return provisionerKey(model, headerOf(parts, 'coder-provisioner-daemon-key'));
+  const routes = ROUTES.filter((each) => isRouteOf(each, segments, model));
+  const found = routes.find((each) => each.method === method);
+  if (routes.length === 0) return ROUTE_NOT_FOUND;
+  if (found === undefined) return { status: 405, body: undefined };
+  if ('refusal' in authenticated) return { status: 401, body: authenticated.refusal };
+  const request = {
+    model,
+    user: authenticated.user,
+    parameters: new QueryParameters(url.searchParams),
+    ids: segments.filter((_, index) => found.segments[index] === ID),
+    body,
+  };
+  const answer =
+    'handle' in found ? found.handle(request) : inOrganization(found, segments[1] ?? '', request);
+  return model.unreadable.size === 0 ? answer : withUnreadable(answer, model.unreadable);
+}
+
+/** Fields that rows of jobs, daemons, workspaces and templates must have. */
+const BROKEN = { tags: 7, template_id: 7, active_version_id: 7 };
+
+function withUnreadable({ status, body }: Answer, unreadable: ReadonlySet<string>): Answer {
+  const broken = (rows: readonly object[]) =>
+    rows.map((row) => (unreadable.has(String(Reflect.get(row, 'id'))) ? { ...row, ...BROKEN } : row));
+  if (Array.isArray(body)) return { status, body: broken(body) };
+  const isPage = typeof body === 'object' && body !== null && 'workspaces' in body;
+  if (!isPage || !Array.isArray(body.workspaces)) return { status, body };
+  return { status, body: { ...body, workspaces: broken(body.workspaces) } };
+}
+
+function inOrganization({ about }: OrganizationRoute, segment: string, request: UserRequest): Answer {
+  const organization = request.model.organizations.inPath(segment);
+  return organization === undefined ? NOT_FOUND : about({ ...request, organization });
+}
+
+type RoutePlace = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly segments: readonly string[];
+};
+type OrganizationRoute = RoutePlace & { readonly about: (request: OrganizationRequest) => Answer };
+type Route = (RoutePlace & { readonly handle: (request: UserRequest) => Answer }) | OrganizationRoute;
+
+/** Stands for any text in a path: an id or a name, and an organization. */
+const [ID, ORGANIZATION] = [':id', ':organization'];
+
+const get = (path: string, handle: (request: UserRequest) => Answer): Route => ({
+  method: 'GET',
+  segments: path.split('/'),
+  handle,
+});
+
+const about = (
+  method: RoutePlace['method'],
+  path: string,
+  handle: (request: OrganizationRequest) => Answer,
+): Route => ({ method, segments: ['organizations', ORGANIZATION, ...path.split('/')], about: handle });
+
+const ROUTES: readonly Route[] = [
+  get('organizations', organizations),
+  about('GET', 'provisionerjobs', jobList),
+  about('GET', 'provisionerjobs/:id', oneJob),
+  about('GET', 'provisionerdaemons', daemonList),
+  about('GET', 'members', members),
+  about('POST', 'members/:id', addMember),
+  about('PUT', 'members/:id/roles', setRoles),
+  about('GET', 'provisionerkeys', listKeys),
+  about('POST', 'provisionerkeys', createKey),
+  about('GET', 'provisionerkeys/daemons', keyDaemons),
+  about('DELETE', 'provisionerkeys/:id', deleteKey),
+  get('users/:id', me),
+  get('users/:id/keys/:id', apiKey),
+  get('users/:id/keys/tokens/tokenconfig', tokenConfig),
+  get('users/:id/keys/tokens/:id', tokenByName),
+  { method: 'POST', segments: ['users'], handle: createUser },
+  { method: 'POST', segments: ['users', ID, 'keys', 'tokens'], handle: createToken },
+  { method: 'DELETE', segments: ['users', ID, 'keys', ID], handle: deleteToken },
+  get('workspaces', workspaces),
+  get('workspaces/:id/builds', workspaceBuilds),
+  get('templates', templates),
+  get('templateversions/:id', templateVersion),
+  { method: 'POST', segments: ['authcheck'], handle: authCheck },
+];
+
+function isRouteOf({ segments }: Route, path: readonly string[], { version }: CoderdModel): boolean {
+  if (segments.length !== path.length) return false;
+  if (segments[2] === 'provisionerjobs' && !version.does('listsJobs')) return false;
+  return segments.every((segment, index) => segment.startsWith(':') || segment === path[index]);
+}
+
+function buildInfo({ version, deploymentId }: CoderdModel, request: RequestParts): Answer {
+  const release = version.text.split('+')[0];
+  const body = {
+    external_url: `https://github.com/coder/coder/releases/tag/${release}`,
+    version: version.text,
+    dashboard_url: `http://${request.headers.host}`,
+    telemetry: false,
+    workspace_proxy: false,
+    agent_api_version: '1.0',
+    provisioner_api_version: version.provisionerApi,
+    upgrade_message: '',
+    deployment_id: deploymentId,
+  };
+  return { status: 200, body };
+}
+
+function headerOf({ headers }: Pick<IncomingMessage, 'headers'>, name: string): string | undefined {
+  const header = headers[name];
+  return typeof header === 'string' && header !== '' ? header : undefined;
+}
+
+function rateLimited(limit: number): Answer {
+  const message = `You've been rate limited for sending more than ${limit} requests in 1m0s.`;
+  return { status: 429, body: { message } };
+}
+
+function readBody(request: IncomingMessage, onBody: (body: string) => void): void {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => onBody(Buffer.concat(chunks).toString()));
+}
+
+function setCommonHeaders(response: ServerResponse, model: CoderdModel): void {
+  response.setHeader('Date', new Date(model.timeline.now()).toUTCString());
+  response.setHeader('X-Coder-Build-Version', model.version.text);
+}
+
+function sendText(response: ServerResponse, text: string): void {
+  response.setHeader('Content-Type', 'text/plain; charset=utf-8');
+  response.end(text);
+}
+
+function send(response: ServerResponse, { status, body }: Answer): void {
+  response.statusCode = status;
+  if (body !== undefined) response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.end(body === undefined ? undefined : `${JSON.stringify(body)}\n`);
+}
+
+const WINDOW_MS = 60_000;
+
+type RateLimitVerdict = {
+  readonly allowed: boolean;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+class RateLimiter {
+  readonly #limit: number;
+  readonly #counts = new Map<string, { window: number; current: number; previous: number }>();
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Counts a request, unless it is refused. */
+  admit(key: string, now: EpochMs): RateLimitVerdict {
+    const window = Math.floor(now / WINDOW_MS);
+    const count = this.#countOf(key, window);
+    const passed = (now - window * WINDOW_MS) / WINDOW_MS;
+    const rate = Math.round(count.previous * (1 - passed) + count.current);
+    const allowed = rate + 1 <= this.#limit;
+    if (allowed) count.current++;
+    const headers = {
+      'X-RateLimit-Limit': String(this.#limit),
+      'X-RateLimit-Remaining': String(this.#limit - rate - (allowed ? 1 : 0)),
+      'X-RateLimit-Reset': String(((window + 1) * WINDOW_MS) / 1_000),
+    };
+    return { allowed, headers: allowed ? headers : { ...headers, 'Retry-After': String(WINDOW_MS / 1_000) } };
+  }
+
+  #countOf(key: string, window: number): { current: number; previous: number } {
+    const last = this.#counts.get(key);
+    if (last?.window === window) return last;
+    const count = { window, current: 0, previous: last?.window === window - 1 ? last.current : 0 };
+    this.#counts.set(key, count);
+    return count;
+  }
+}

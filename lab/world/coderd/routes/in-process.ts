@@ -1,0 +1,98 @@
+/** The simulated coderd for the product's adapters: no sockets, but all limits, schemas and pages. */
+
+import type * as z from 'zod';
+import { CoderdError, CoderdHttp, type Document } from '../../../../lambda/adapters/coderd/http/http.ts';
+import { describeSchemaMismatch } from '../../../../lambda/adapters/shared/schema-mismatch.ts';
+import { Secret } from '../../../../lambda/adapters/shared/secret.ts';
+import type { EpochMs } from '../../../../lambda/decision/model/brands.ts';
+import { parseOnce } from '../../base/parse-once.ts';
+import type { CoderdModel } from '../model.ts';
+import type { TokenUser } from '../tables/tokens.ts';
+import { answerOf } from './http.ts';
+
+/** Makes one request: `answer` returns coderd's answer. An error thrown means that no answer came. */
+export type Call = <T>(answer: () => T) => Promise<T>;
+
+export class NoAnswer extends Error {
+  override readonly name: string = 'NoAnswer';
+}
+
+export class InProcessCoderd extends CoderdHttp {
+  readonly #model: CoderdModel;
+  readonly #call: Call;
+  /** By path and query, of the requests that every look makes. */
+  readonly #urls = new Map<string, URL>();
+
+  constructor(model: CoderdModel, call: Call) {
+    super({ url: 'http://127.0.0.1', token: { read: async () => new Secret('') } });
+    this.#model = model;
+    this.#call = call;
+  }
+
+  override get<T extends z.ZodType>(
+    path: string,
+    query: Readonly<Record<string, string>>,
+    schema: T,
+  ): Promise<Document<z.output<T>>> {
+    return this.#ask(() => this.#read({ method: 'GET', path, query, body: '' }, schema));
+  }
+
+  override post<T extends z.ZodType>(path: string, body: unknown, schema: T): Promise<Document<z.output<T>>> {
+    return this.#ask(() =>
+      this.#read({ method: 'POST', path, query: {}, body: JSON.stringify(body) }, schema),
+    );
+  }
+
+  async #ask<T>(answer: () => T): Promise<Document<T>> {
+    try {
+      return await this.#call(() => ({ value: answer(), date: this.#now() }));
+    } catch (cause) {
+      if (!(cause instanceof NoAnswer)) throw cause;
+      throw new CoderdError('unreachable', `no answer from coderd (${cause.message})`, { cause });
+    }
+  }
+
+  #read<T extends z.ZodType>({ path, query, ...asked }: Asked, schema: T): z.output<T> {
+    const url = this.#urlOf(path, query);
+    const { status, body } = answerOf(this.#model, { ...asked, url, headers: {} }, ANYBODY);
+    if (status !== 200) {
+      const text = JSON.stringify(body);
+      throw this.errorOf(path, { statusCode: status, headers: {}, text, date: this.#now() });
+    }
+    const result = parseOnce(schema, body);
+    if (!result.success) throw new CoderdError('misfit', describeSchemaMismatch(result.error, body));
+    return result.data;
+  }
+
+  #urlOf(path: string, query: Asked['query']): URL {
+    const key = [path, ...Object.entries(query).flat()].join(' ');
+    const known = this.#urls.get(key);
+    if (known !== undefined) return known;
+    const url = new URL(`http://coderd${path}`);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    // lists of ids are hardly ever the same
+    if (query.ids === undefined) this.#urls.set(key, url);
+    return url;
+  }
+
+  #now(): EpochMs {
+    return (Math.floor(this.#model.timeline.now() / 1000) * 1000) as EpochMs;
+  }
+}
+
+const ANYBODY: TokenUser = {
+  userId: '',
+  username: '',
+  isOwner: false,
+  canRead: 'all',
+  canReadWorkspaces: 'all',
+  canReadMembers: 'all',
+  keyRights: { read: 'all', create: new Set(), delete: new Set() },
+};
+
+type Asked = {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly body: string;
+};

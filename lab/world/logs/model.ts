@@ -1,0 +1,160 @@
+/** CloudWatch Logs: groups of events in order of time. */
+
+import { z } from 'zod';
+import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { parseQuietly } from '../../../lambda/decision/model/parse-quietly.ts';
+import { AwsError, type AwsService, type Caller, operationsFor } from '../base/aws-service.ts';
+import type { Timeline } from '../base/timeline.ts';
+import { type LogEvent, type LogRow, runInsights } from './insights.ts';
+
+export class LogsModel {
+  readonly #timeline: Timeline;
+  readonly #groups = new Map<string, LogEvent[]>();
+  readonly #createdAt = new Map<string, EpochMs>();
+  readonly #queries = new Map<string, { readonly rows: readonly LogRow[]; asked: number }>();
+
+  constructor(timeline: Timeline) {
+    this.#timeline = timeline;
+  }
+
+  createGroup(name: string): void {
+    if (this.#groups.has(name)) return;
+    this.#groups.set(name, []);
+    this.#createdAt.set(name, this.#timeline.now());
+  }
+
+  createdAt(name: string): EpochMs | undefined {
+    return this.#createdAt.get(name);
+  }
+
+  put(group: string, message: string): void {
+    this.createGroup(group);
+    const events = this.#groups.get(group) ?? [];
+    events.push({ eventId: `${events.length}`.padStart(56, '0'), timestamp: this.#timeline.now(), message });
+  }
+
+  events(group: string): readonly LogEvent[] | undefined {
+    return this.#groups.get(group);
+  }
+
+  /** The events of a group. Throws AwsError if the group does not exist. */
+  eventsOf(group: string): readonly LogEvent[] {
+    const events = this.events(group);
+    if (events !== undefined) return events;
+    throw new AwsError('ResourceNotFoundException', 'The specified log group does not exist.');
+  }
+
+  addQuery(rows: readonly LogRow[]): string {
+    const id = `query-${this.#queries.size + 1}`;
+    this.#queries.set(id, { rows, asked: 0 });
+    return id;
+  }
+
+  query(id: string): { readonly rows: readonly LogRow[]; readonly asked: number } | undefined {
+    const query = this.#queries.get(id);
+    if (query !== undefined) query.asked += 1;
+    return query;
+  }
+}
+
+const MOST_ROWS = 10_000;
+const PEOPLE: readonly Caller[] = ['person'];
+
+/** Times in seconds. The end is included as a millisecond (docs/internals/aws.md §10). */
+const startRequest = z.object({
+  logGroupNames: z.array(z.string()).min(1).max(50),
+  startTime: z.int(),
+  endTime: z.int(),
+  queryString: z.string().max(10_000),
+  limit: z.int().min(1).max(MOST_ROWS).default(MOST_ROWS),
+});
+
+const filterRequest = z.object({
+  logGroupName: z.string(),
+  startTime: z.number().optional(),
+  endTime: z.number().optional(),
+  filterPattern: z.string().optional(),
+  limit: z.int().min(1).max(MOST_ROWS).default(MOST_ROWS),
+  nextToken: z.string().optional(),
+});
+
+const operation = operationsFor<LogsModel>('InvalidParameterException');
+
+export const LOGS: AwsService<LogsModel> = {
+  service: 'logs',
+  operations: {
+    FilterLogEvents: operation(PEOPLE, filterRequest, filterLogEvents),
+    StartQuery: operation(PEOPLE, startRequest, startQuery),
+    /** The first answer says that the query still runs. */
+    GetQueryResults: operation(PEOPLE, z.object({ queryId: z.string() }), (model, { queryId }) => {
+      const query = model.query(queryId);
+      if (query === undefined)
+        throw new AwsError('ResourceNotFoundException', 'The specified query does not exist.');
+      if (query.asked === 1) return { status: 'Running', results: [] };
+      return {
+        status: 'Complete',
+        results: query.rows.map((row) => Object.entries(row).map(([field, value]) => ({ field, value }))),
+      };
+    }),
+  },
+};
+
+function startQuery(model: LogsModel, request: z.infer<typeof startRequest>) {
+  const { logGroupNames, startTime, endTime, queryString, limit } = request;
+  if (startTime > endTime) throw new AwsError('InvalidParameterException', 'startTime is after endTime');
+  // docs/internals/aws.md §10
+  if (logGroupNames.every((name) => (model.createdAt(name) ?? 0) / 1000 >= endTime + 1))
+    throw new AwsError(
+      'MalformedQueryException',
+      "Query's end date and time is either before the log groups creation time or exceeds the log groups log retention settings",
+    );
+  const events = logGroupNames
+    .flatMap((name) =>
+      model.eventsOf(name).map((event) => ({ ...event, eventId: `${name}/${event.eventId}` })),
+    )
+    .filter(({ timestamp }) => timestamp >= startTime * 1000 && timestamp <= endTime * 1000)
+    .toSorted((a, b) => b.timestamp - a.timestamp);
+  return { queryId: model.addQuery(runInsights(events, queryString, limit)) };
+}
+
+const PAGE_BYTES = 1024 * 1024;
+
+/** The events of one page. Throws AwsError. */
+function filterLogEvents(model: LogsModel, request: z.infer<typeof filterRequest>) {
+  const { logGroupName, startTime = 0, endTime = Number.POSITIVE_INFINITY } = request;
+  const all = model.eventsOf(logGroupName);
+  const from = request.nextToken === undefined ? 0 : Number(request.nextToken);
+  const page = pageFrom(all, from, request.limit);
+  const to = from + page.length;
+  const isMatch = matcher(request.filterPattern);
+  return {
+    events: page
+      .filter(({ timestamp, message }) => timestamp >= startTime && timestamp <= endTime && isMatch(message))
+      .map((event) => ({ ...event, ingestionTime: event.timestamp, logStreamName: '2026/03/02/[$LATEST]0' })),
+    ...(to < all.length ? { nextToken: `${to}` } : {}),
+    searchedLogStreams: [],
+  };
+}
+
+function pageFrom(all: readonly LogEvent[], from: number, limit: number): readonly LogEvent[] {
+  const page: LogEvent[] = [];
+  let bytes = 0;
+  for (const event of all.slice(from, from + limit)) {
+    bytes += Buffer.byteLength(event.message);
+    if (page.length > 0 && bytes > PAGE_BYTES) break;
+    page.push(event);
+  }
+  return page;
+}
+
+function matcher(pattern: string | undefined): (message: string) => boolean {
+  if (pattern === undefined) return () => true;
+  const [, field, value] = /^\{ \$\.(\w+) = "([^"]*)" \}$/.exec(pattern) ?? [];
+  if (field === undefined) throw new AwsError('InvalidParameterException', 'Invalid filter pattern');
+  return (message) => fieldOf(message, field) === value;
+}
+
+function fieldOf(message: string, field: string): unknown {
+  const event = parseQuietly(message);
+  return typeof event === 'object' && event !== null ? Reflect.get(event, field) : undefined;
+}
