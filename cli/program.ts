@@ -7,6 +7,8 @@ import { wrapLines } from './shared/plain-table.ts';
 
 type AddCommand = (program: Command, context: CommandContext) => void;
 
+const laboratory = () => import('../lab/commands.ts');
+
 /** In the order of the help. Only the requested command is loaded: `validate` has to be fast. */
 const COMMANDS: readonly { readonly names: readonly string[]; readonly load: () => Promise<AddCommand> }[] = [
   { names: ['setup'], load: async () => (await import('./setup/command.ts')).addSetupCommand },
@@ -26,19 +28,10 @@ const COMMANDS: readonly { readonly names: readonly string[]; readonly load: () 
     load: async () => (await import('./overrides.ts')).addOverrideCommands,
   },
   { names: ['keys'], load: async () => (await import('./keys/command.ts')).addKeysCommand },
-  {
-    names: ['trace'],
-    load: async () => (await import('../lab/what-if/cli/trace/command.ts')).addTraceCommand,
-  },
-  {
-    names: ['backtest'],
-    load: async () => (await import('../lab/what-if/cli/backtest/command.ts')).addBacktestCommand,
-  },
-  { names: ['tune'], load: async () => (await import('../lab/what-if/cli/tune/command.ts')).addTuneCommand },
-  {
-    names: ['compare'],
-    load: async () => (await import('../lab/what-if/cli/compare/command.ts')).addCompareCommand,
-  },
+  { names: ['trace'], load: async () => (await laboratory()).addTraceCommand() },
+  { names: ['backtest'], load: async () => (await laboratory()).addBacktestCommand() },
+  { names: ['tune'], load: async () => (await laboratory()).addTuneCommand() },
+  { names: ['compare'], load: async () => (await laboratory()).addCompareCommand() },
   { names: ['synth'], load: async () => (await import('./synth.ts')).addSynthCommand },
   { names: ['schema'], load: async () => (await import('./validate.ts')).addSchemaCommand },
 ];

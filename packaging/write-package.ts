@@ -26,10 +26,17 @@ export function writePackage(definition: PackageDefinition, target: PackageTarge
   write(dir, { path: 'THIRD-PARTY-LICENSES', contents: licencesOf(inputs, projectDir) });
   for (const pattern of ['LICENSE', 'CHANGELOG.md', ...definition.copied]) copy(pattern, projectDir, dir);
   cpSync(join(projectDir, `packaging/readme/${definition.folder}.md`), join(dir, 'README.md'));
-  const project: ProjectManifest = JSON.parse(readFileSync(join(projectDir, 'package.json'), 'utf8'));
+  const project = projectManifest(projectDir);
   const manifest = manifestOf(definition, project, { ...target, dir });
   write(dir, { path: 'package.json', contents: `${JSON.stringify(manifest, null, 2)}\n` });
   return dir;
+}
+
+/** With the dependencies of the laboratory: the command line brings its door's modules. */
+function projectManifest(projectDir: string): ProjectManifest {
+  const read = (file: string) => JSON.parse(readFileSync(join(projectDir, file), 'utf8'));
+  const project: ProjectManifest = read('package.json');
+  return { ...project, dependencies: { ...project.dependencies, ...read('lab/package.json').dependencies } };
 }
 
 function write(dir: string, { path, contents }: GeneratedFile): void {

@@ -74,6 +74,17 @@ describe.each(folders)('%s', (folder) => {
   });
 });
 
+it('the product imports the laboratory through one door', () => {
+  const doors = files
+    .filter((file) => !file.startsWith('lab/') && !file.startsWith('packaging/'))
+    .flatMap((file) =>
+      importsOf(file)
+        .filter((imported) => imported.includes('/lab/'))
+        .map(() => file),
+    );
+  expect(doors).toEqual(['cli/program.ts']);
+});
+
 it('no folders import each other in a circle', () => {
   const rounds = folders.flatMap((folder) => {
     const reached = new Set(importedBy(folder));
