@@ -34,7 +34,7 @@ export type ExplainedWait = {
   readonly pool: string | null;
   readonly task: string | null;
   readonly waitMs: number;
-  /** When the first look that saw the job promised its start. Null: unknown. */
+  /** What the first look that saw the job promised: p50 and p95 of its start. Null: unknown. */
   readonly promised: { readonly from: IsoTime; readonly to: IsoTime } | null;
   /** In order of time. They add up to `waitMs`. */
   readonly parts: readonly { readonly part: WaitPart; readonly ms: number; readonly from: IsoTime | null }[];

@@ -1,7 +1,6 @@
 /** Formats the explanation of a job as text: what it is, how it stands, where its wait went. */
 
 import type { IsoTime } from '../../lambda/decision/model/plan.ts';
-import type { WaitPart } from '../../lambda/decision/waits/wait-parts.ts';
 import { causeText, checkText } from '../../lambda/explain/dead-build-text.ts';
 import { ageText, seconds, some, tagText, timeText } from '../../lambda/explain/format.ts';
 import { startText } from '../../lambda/explain/promise-text.ts';
@@ -75,34 +74,15 @@ function firstPromiseLines(
   { startedAt }: ExplainedJob,
 ): readonly string[] {
   if (promised === null || startedAt === null) return [];
-  const [from, to, at] = [promised.from, promised.to, startedAt].map((time) => Date.parse(time)) as [
-    number,
-    number,
-    number,
-  ];
-  const said = `first promise: a start between ${promised.from.slice(11, 19)} and ${promised.to.slice(11, 19)} UTC`;
+  const lateMs = Date.parse(startedAt) - Date.parse(promised.to);
+  const said = `first promise: a start at about ${promised.from.slice(11, 19)}, in most cases by ${promised.to.slice(11, 19)} UTC`;
   const [longest] = parts.toSorted((a, b) => b.ms - a.ms);
-  if (from - at >= SHOWN_MS)
-    return [`${said}. The job started ${seconds(from - at)} earlier: ${earlierText(parts)}.`];
-  if (at - to < SHOWN_MS || longest === undefined) return [`${said}. The job started in time.`];
-  return [`${said}. The job started ${seconds(at - to)} later. ${laterText(longest)}.`];
+  if (lateMs < SHOWN_MS || longest === undefined) return [`${said}. The job started in time.`];
+  return [`${said}. The job started ${seconds(lateMs)} later. ${laterText(longest)}.`];
 }
 
 /** Times are shown to the second. */
 const SHOWN_MS = 1000;
-
-const OF_A_START: ReadonlySet<WaitPart> = new Set([
-  'provisioning',
-  'imagePull',
-  'containerStart',
-  'registration',
-]);
-
-function earlierText(parts: ExplainedWait['parts']): string {
-  return parts.some(({ part }) => OF_A_START.has(part))
-    ? 'its task started faster than expected'
-    : 'a daemon was free earlier than expected';
-}
 
 function laterText({ part, ms }: ExplainedWait['parts'][number]): string {
   return `The longest part took ${seconds(ms)}: ${waitPartName(part)}`;

@@ -138,7 +138,7 @@ export type LoggedWait = {
   readonly pool: string;
   readonly task: string | null;
   readonly waitMs: number;
-  /** What the first look that saw the job promised, in milliseconds from the submission. Null: unknown. */
+  /** What the first look that saw the job promised, p50 and p95 in milliseconds from the submission. Null: unknown. */
   readonly promised: { readonly fromMs: number; readonly toMs: number } | null;
   readonly parts: WaitParts;
 };

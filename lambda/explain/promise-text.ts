@@ -29,7 +29,7 @@ function groupSentence(group: readonly [PendingJob, ...PendingJob[]], takenAt: s
   return `${some(group.length, 'job')} of organization "${job.organization}" ${tagsOf(job)}: ${startText(job, takenAt)}`;
 }
 
-/** `job 1a2b3c4d of alice/dev (untagged): starts in about 40 s (between 25 s and 95 s)`. */
+/** `job 1a2b3c4d of alice/dev (untagged): starts in about 40 s, in most cases within 95 s`. */
 export function promiseSentence(job: PendingJob, takenAt: string): string {
   const of = job.workspace === null ? ` of organization "${job.organization}"` : ` of ${job.workspace}`;
   return `job ${job.id.slice(0, 8)}${of} ${tagsOf(job)}: ${startText(job, takenAt)}`;
@@ -42,7 +42,7 @@ function tagsOf({ tags }: PendingJob): string {
 /** The longest time that reads as now. */
 const AT_ONCE_SECONDS = 3;
 
-/** `starts in about 40 s (between 25 s and 95 s)`, or `starts in 4 min to 15 min, depending on 3 running builds`. */
+/** `starts in about 5 min, in most cases within 15 min, depending on 3 running builds`. */
 export function startText(job: PendingJob, takenAt: string): string {
   const { startsAt, why, failsAt, runningBuilds, leftTo, isPolled } = job;
   if (leftTo !== undefined)
@@ -50,19 +50,14 @@ export function startText(job: PendingJob, takenAt: string): string {
   if (startsAt === null) return `start unknown: ${why === null ? 'no reason is known' : WHY[why]}`;
   if (isPolled) return `an idle daemon takes it within ${POLL_MS / SECOND_MS} s`;
   const inSeconds = (time: string): number => (Date.parse(time) - Date.parse(takenAt)) / 1000;
-  const [p5, p50, p95] = [startsAt.p5, startsAt.p50, startsAt.p95].map(inSeconds) as [number, number, number];
+  const [p50, p95] = [inSeconds(startsAt.p50), inSeconds(startsAt.p95)];
   if (p95 <= AT_ONCE_SECONDS) return 'starts now';
   const fails = failsAt === null ? Number.POSITIVE_INFINITY : inSeconds(failsAt);
   const unless = fails < p95 ? `, unless coderd fails it first, in ${ageText(fails)}` : '';
-  if (p95 - p5 <= Math.max(WIDE_SECONDS, WIDE * p50))
-    return `starts in about ${ageText(p50)} (between ${ageText(p5)} and ${ageText(p95)})${unless}`;
+  const most = ageText(p50) === ageText(p95) ? '' : `, in most cases within ${ageText(p95)}`;
   const on = runningBuilds === 0 ? '' : `, depending on ${some(runningBuilds, 'running build')}`;
-  return `starts in ${ageText(p5)} to ${ageText(p95)}${on}${unless}`;
+  return `starts in about ${ageText(p50)}${most}${on}${unless}`;
 }
-
-/** An interval of more than this, and of so many times its middle, has no middle worth telling. */
-const WIDE_SECONDS = 60;
-const WIDE = 2;
 
 const WHY: Readonly<Record<NoPromise, string>> = {
   unschedulable: 'no pool and no daemon can run it',
@@ -70,10 +65,10 @@ const WHY: Readonly<Record<NoPromise, string>> = {
   'pool-held': 'a person has paused or pinned its pool',
   'readings-in-doubt': 'a list is incomplete or contradicts another one (see the findings)',
   'license-missing': 'coderd has no license for external daemons, so no new daemon can connect',
-  'starts-failing': 'tasks of its pool fail to start',
+  'starts-failing': 'tasks of its pool do not start as expected',
   'daemon-may-have-left':
     'the free daemon that fits may have left: coderd has not seen it for a minute, or it does not take the job',
-  'build-length-unknown': 'it waits for builds, and fewer than 5 finished builds show how long they take',
+  'build-length-unknown': 'it waits for builds, and finished builds do not show how long these take',
   'no-room': 'it waits for room within the limits',
   'fails-first': 'coderd fails jobs that wait for 30 minutes, and probably this one too',
 };

@@ -18,7 +18,7 @@ export type WaitLine = {
   readonly startedAt: IsoTime;
   /** The sum of the parts. */
   readonly waitMs: number;
-  /** What the first look that saw the job promised: the ends of the interval, from the submission. */
+  /** What the first look that saw the job promised, from the submission: p50 and p95 of the wait. */
   readonly promisedFromMs?: number;
   readonly promisedToMs?: number;
 } & { readonly [Part in WaitPart as `${Part}Ms`]?: number };
@@ -40,7 +40,7 @@ export function waitLine({
     startedAt: isoTime(startedAt),
     waitMs,
     ...(promised && {
-      promisedFromMs: Date.parse(promised.p5) - createdAt,
+      promisedFromMs: Date.parse(promised.p50) - createdAt,
       promisedToMs: Date.parse(promised.p95) - createdAt,
     }),
     ...Object.fromEntries(WAIT_PARTS.flatMap((part) => msOf(part, parts[part]))),

@@ -39,7 +39,7 @@ it('plans one launch, in the cheaper pool, for a job that fits two pools', async
         dear   0       nothing to do
 
     when pending jobs start, in the order of the queue:
-        job pending- of organization "default" (tags cluster=gpu): starts in about 55 s (between 30 s and 2 min)
+        job pending- of organization "default" (tags cluster=gpu): starts in about 60 s, in most cases within 90 s
 
     1 count to raise, 0 tasks to drain, 0 counts to lower
     "
@@ -79,8 +79,8 @@ it('does not count idle daemons whose tasks have stopped', async () => {
       + cpu  0 -> 2  2 pending jobs need a new task
 
     when pending jobs start, in the order of the queue:
-        job pending- of organization "default" (untagged): starts in about 50 s (between 24 s and 109 s)
-        job pending- of organization "default" (untagged): starts in about 65 s (between 34 s and 2 min)
+        job pending- of organization "default" (untagged): starts in about 60 s, in most cases within 90 s
+        job pending- of organization "default" (untagged): starts in about 60 s, in most cases within 90 s
 
     findings:
       ! pool "cpu": 2 daemons have no ECS task (already stopped?): cpu-0d96691a68a201f00bbfc41bd16dc671, cpu-22aa29dda99b38a2838cbe86c359d785. Ignoring them
@@ -113,7 +113,7 @@ it('scales one organization when another is forbidden', async () => {
         data  2       launches for jobs and scale-in on hold: no permission to list provisioner jobs (1 busy, 1 idle)
 
     when pending jobs start, in the order of the queue:
-        job pending- of organization "default" (untagged): starts in about 56 s (between 26 s and 117 s)
+        job pending- of organization "default" (untagged): starts in about 60 s, in most cases within 90 s
 
     findings:
       ! organization "data": no permission to list provisioner jobs: listing provisioner jobs of organization "data": coderd answered 404
@@ -152,8 +152,8 @@ it('shows how many tasks a pool needs when max limits it', async () => {
       + cpu  2 -> 3  9 pending jobs need a new task; needs 11 tasks, limited to 3 by max (2 busy)
 
     when pending jobs start, in the order of the queue:
-        job pending- of organization "default" (untagged): starts in about 59 s (between 30 s and 118 s)
-        8 jobs of organization "default" (untagged): start unknown: it waits for builds, and fewer than 5 finished builds show how long they take
+        job pending- of organization "default" (untagged): starts in about 60 s, in most cases within 90 s
+        8 jobs of organization "default" (untagged): start unknown: it waits for builds, and finished builds do not show how long these take
 
     findings:
       ! organization "default", tags (untagged): 9 jobs pending for too long, the oldest since 20 November 2026 08:54:00 UTC. They wait for pool "cpu"
@@ -174,7 +174,7 @@ it('reports daemons with a wrong key and launches a task for their job', async (
       + gpu  1 -> 2  1 pending job needs a new task; 1 daemon has the wrong provisioner key: waiting for its turn to be replaced (1 idle)
 
     when pending jobs start, in the order of the queue:
-        job pending- of organization "default" (tags cluster=gpu): starts in about 55 s (between 30 s and 2 min)
+        job pending- of organization "default" (tags cluster=gpu): starts in about 60 s, in most cases within 90 s
 
     findings:
       ! pool "gpu": coderd shows 1 daemon with other tags than the pool's (gpu-46de701131a4b4fa4bb825ca0578018d). The provisioner key belongs to another pool, the token to another user, or a daemon of the same name has taken the row
@@ -208,7 +208,7 @@ it('shows the reason of ECS for failed starts', async () => {
       + cpu  1 -> 2  4 pending jobs need a new task; 3 starts failed since the last success, trying one task at a time (needs 5 tasks, gets 2): ECS cannot pull the image (CannotPullContainerError: pull image manifest has been retried 7 time(s)) (1 busy, 3 failing)
 
     when pending jobs start, in the order of the queue:
-        4 jobs of organization "default" (untagged): start unknown: tasks of its pool fail to start
+        4 jobs of organization "default" (untagged): start unknown: tasks of its pool do not start as expected
 
     findings:
       ! pool "cpu": 3 tasks failed to start since the last daemon registered: ECS cannot pull the image (CannotPullContainerError: pull image manifest has been retried 7 time(s))

@@ -1,4 +1,4 @@
-/** Parsers of options that both measurements have. commander adds the name of the option to errors. */
+/** Parsers of options. commander adds the name of the option to errors. */
 import { InvalidArgumentError } from 'commander';
 import { wholeNumber } from '../../world/base/whole-number.ts';
 import { SCENARIOS } from '../scenarios/index.ts';
@@ -13,13 +13,6 @@ export function parseScenarios(text: string): readonly Scenario[] {
     const known = SCENARIOS.map((scenario) => scenario.name).join(', ');
     throw new InvalidArgumentError(`there is no scenario "${name}"; choose from ${known}`);
   });
-}
-
-/** A share between 0 and 1. */
-export function parsePercent(text: string): number {
-  const number = wholeNumber(text);
-  if (number <= 100) return number / 100;
-  throw new InvalidArgumentError('it must be a whole number from 0 to 100');
 }
 
 export function parseCount(text: string): number {

@@ -40,20 +40,13 @@ export class Replay {
   readonly #world: World;
   readonly #entries: readonly Entry[];
   readonly #templates = new Map<string, TemplateRecord>();
-  readonly #cancelAfterMs: (job: TraceJob) => number | undefined;
   readonly #open = new Set<Open>();
   /** The workspaces that the trace names, by organization and name, as coderd's list shows them. */
   readonly #lasting = new Map<string, WorkspaceRecord>();
   #past = 0;
 
-  /** `cancelAfterMs`: so long after its submission a person cancels the job, unless it has ended. */
-  constructor(
-    world: World,
-    jobs: readonly TraceJob[],
-    cancelAfterMs: (job: TraceJob) => number | undefined = () => undefined,
-  ) {
+  constructor(world: World, jobs: readonly TraceJob[]) {
     this.#world = world;
-    this.#cancelAfterMs = cancelAfterMs;
     this.#entries = jobs.map((job) => ({ job, record: undefined }));
     for (const entry of this.#entries) this.#plan(entry);
     // one second after the executor, which runs at each full minute
@@ -84,17 +77,7 @@ export class Replay {
     else
       timeline.after(inMs, () => {
         entry.record = this.#submit(job);
-        this.#cancelLater(entry);
       });
-  }
-
-  #cancelLater({ job, record }: Entry): void {
-    const { timeline, coderd } = this.#world;
-    const inMs = this.#cancelAfterMs(job);
-    if (record === undefined || inMs === undefined) return;
-    timeline.after(inMs, () => {
-      if (record.completedAt === undefined) coderd.cancelJob(record.id);
-    });
   }
 
   #submit(job: TraceJob): JobRecord | undefined {

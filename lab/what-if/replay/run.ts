@@ -59,7 +59,6 @@ export type RunOptions = {
   readonly onProgress?: (share: number) => void;
   readonly onLook?: (look: LookResult) => void;
   /** So long after its submission a person cancels a job. Undefined: never. @default never */
-  readonly cancelAfterMs?: (job: TraceJob) => number | undefined;
   readonly onAcquired?: (job: JobId, at: EpochMs) => void;
 };
 
@@ -140,7 +139,7 @@ class Simulation {
     for (const { name } of config.pools)
       this.#desired.set(name, this.#world.service(name).state.desiredCount);
     this.#scheduler = new VirtualScheduler(this.#world.timeline);
-    this.#replay = new Replay(this.#world, trace.jobs, options.cancelAfterMs);
+    this.#replay = new Replay(this.#world, trace.jobs);
     this.#demand = new Demand({ world: this.#world, replay: this.#replay }, config, options.dollarsPerHour);
     if (options.isPictured)
       this.#sampler = new Sampler({

@@ -6,8 +6,8 @@ import type { JobId, PoolName } from './brands.ts';
 import type { IsoTime, Plan } from './plan.ts';
 import type { Tags } from './tags.ts';
 
-/** The chance that the job starts by each of these times is 5, 50 and 95 %. In whole seconds. */
-export type PromisedStart = { readonly p5: IsoTime; readonly p50: IsoTime; readonly p95: IsoTime };
+/** Estimates in whole seconds: half of the jobs start by p50, most by p95. */
+export type PromisedStart = { readonly p50: IsoTime; readonly p95: IsoTime };
 
 /** Why no start is promised for a job. */
 export type NoPromise =
@@ -21,14 +21,14 @@ export type NoPromise =
   | 'readings-in-doubt'
   /** coderd has no license for external daemons: it accepts no new one. */
   | 'license-missing'
-  /** Tasks of its pool do not start, or ECS cannot place them. */
+  /** Tasks of its pool do not start or take longer than expected, or ECS cannot place them. */
   | 'starts-failing'
   /**
    * The free daemon that can run it has missed its heartbeat, or has left a job waiting: coderd
    * lists a daemon that has left as idle for up to 90 s.
    */
   | 'daemon-may-have-left'
-  /** It waits for builds, and hardly any build is known. */
+  /** It waits for builds, and too few like them have ended, or none that took as long. */
   | 'build-length-unknown'
   /** Nothing that can run it starts or becomes free: the limits leave no room. */
   | 'no-room'

@@ -224,36 +224,31 @@ const LONGEST_MS = 15 * 60_000;
 /** A guard takes its lease within seconds, unless a deployment or its agent prevents it (docs/internals/aws.md §1). */
 export const LEASE_LATE_MS = 2 * 60_000;
 
-/** One start that ECS still lists, in milliseconds. */
-export type SeenStart = {
-  /** From when ECS created the task until its daemon registered. */
-  readonly tookMs: number;
-  /** The part of it after the task was RUNNING; undefined: ECS does not say when that was. */
-  readonly afterRunningMs: number | undefined;
-};
-
 /** Computes the start time of a pool: from when ECS creates a task until its daemon registers. */
 export function learnStartTime({ settingMs, ...input }: Starts & { readonly settingMs: number }): StartTime {
-  const samples = seenStarts(input).map(({ tookMs }) => tookMs);
+  const samples = seenStarts(input);
   if (samples.length < MIN_SAMPLES)
     return { from: 'setting', samples: samples.length, p50Ms: settingMs, p95Ms: settingMs };
   const [p50Ms, p95Ms] = [percentile(samples, 0.5), percentile(samples, 0.95)];
   return { from: 'learned', samples: samples.length, p50Ms, p95Ms };
 }
 
-/** Derives the newest starts of a pool's tasks, the shortest first. */
-export function seenStarts({ tasks, registration }: Starts): readonly SeenStart[] {
-  const starts: (SeenStart & { readonly at: number })[] = [];
+/**
+ * Derives the newest starts of a pool's tasks, the shortest first: the milliseconds from when ECS created the
+ * task until its daemon registered.
+ */
+export function seenStarts({ tasks, registration }: Starts): readonly number[] {
+  const starts: { readonly tookMs: number; readonly at: number }[] = [];
   for (const task of tasks) {
     const at = registration(task);
     if (typeof at !== 'number' || task.createdAt === undefined) continue;
     const tookMs = at - task.createdAt;
     const isStart = tookMs >= 0 && tookMs <= LONGEST_MS && at - (task.startedAt ?? at) <= LEASE_LATE_MS;
-    const afterRunningMs = task.startedAt === undefined ? undefined : Math.max(0, at - task.startedAt);
-    if (isStart) starts.push({ at, tookMs, afterRunningMs });
+    if (isStart) starts.push({ at, tookMs });
   }
   return starts
     .toSorted((a, b) => b.at - a.at || a.tookMs - b.tookMs)
     .slice(0, MAX_SAMPLES)
-    .toSorted((a, b) => a.tookMs - b.tookMs);
+    .map(({ tookMs }) => tookMs)
+    .sort((a, b) => a - b);
 }

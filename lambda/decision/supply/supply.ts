@@ -26,7 +26,6 @@ import {
   lateSince,
   learnStartTime,
   type Registration,
-  type SeenStart,
   type Starts,
   seenStarts,
 } from './starts.ts';
@@ -72,8 +71,8 @@ export type PoolView = InForce & {
   readonly startTime: StartTime;
   /** When a task is late, in milliseconds after its creation; undefined: that is not known. */
   readonly lateAfterMs: number | undefined;
-  /** The starts from which `startTime` is learned, the shortest first. Derived only when asked for. */
-  readonly seenStarts: () => readonly SeenStart[];
+  /** The starts that ECS still lists, in milliseconds, the shortest first. Derived only when asked for. */
+  readonly seenStarts: () => readonly number[];
   /** Of all listed tasks, stopping ones too, and all claimants: none is others' capacity. */
   readonly owned: ReadonlySet<Daemon>;
   /** The names of this pool's live daemons that have no task in any list. */

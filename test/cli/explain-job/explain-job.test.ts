@@ -44,7 +44,7 @@ describe('autoscaler explain-job', () => {
         09:00:57        7.7    14%  lease and registration
 
       most of it: image pull. Use a smaller image, from a registry in the same Region such as ECR.
-      first promise: a start between 09:00:50 and 09:02:29 UTC. The job started in time.
+      first promise: a start at about 09:01:20, in most cases by 09:01:50 UTC. The job started in time.
       "
     `);
     const { wait } = JSON.parse((await explain(lab, id, '--json')).out) as JobExplanation;
@@ -108,6 +108,7 @@ describe('autoscaler explain-job', () => {
         09:01:05      120.0    68%  queued in coderd
 
       most of it: queued in coderd. Raise waiting.person or warm to keep more daemons free, and max if the pool is often at it; beside idle daemons up to 30 s are the time until a poll of coderd (docs/troubleshooting.md).
+      first promise: a start at about 09:01:20, in most cases by 09:01:50 UTC. The job started 75 s later. The longest part took 120 s: queued in coderd.
       "
     `);
   });
@@ -125,7 +126,7 @@ describe('autoscaler explain-job', () => {
         submitted 2 March 2026 09:01:50 UTC; pending
 
       waits for 20 s; 1 job with these tags waits, it is the oldest
-      start unknown: it waits for builds, and fewer than 5 finished builds show how long they take
+      start unknown: it waits for builds, and finished builds do not show how long these take
       pool "cpu":
         - 1 pending job needs a new task
         - needs 2 tasks, limited to 1 by max
@@ -283,18 +284,16 @@ describe('the screen of a job', () => {
 
   it.each([
     ['09:00:40', '', '. The job started in time.'],
-    ['09:00:39.2', '', '. The job started in time.'],
+    ['09:00:30', '', '. The job started in time.'],
     ['09:01:00.9', '', '. The job started in time.'],
-    ['09:00:30', '', '. The job started 10 s earlier: a daemon was free earlier than expected.'],
     ['09:01:20', 'imagePull', '. The job started 20 s later. The longest part took 70 s: '],
-    ['09:00:30', 'imagePull', '. The job started 10 s earlier: its task started faster than expected.'],
   ] as const)('says what was promised for a start at %s (part "%s")', (startedAt, part, text) => {
     const day = '2026-03-02T';
     const parts = [{ part: part || 'queued', ms: 70_000, from: null }] as const;
     const promised = { from: `${day}09:00:40.000Z`, to: `${day}09:01:00.000Z` };
     const wait = { source: 'log', pool: 'cpu', task: null, waitMs: 70_000, promised, parts } as const;
     const lines = screen({ startedAt: `${day}${startedAt}Z` }, wait);
-    expect(lines).toContain(`first promise: a start between 09:00:40 and 09:01:00 UTC${text}`);
+    expect(lines).toContain(`first promise: a start at about 09:00:40, in most cases by 09:01:00 UTC${text}`);
   });
 
   it('says how long a job was in the queue in which coderd failed it', () => {

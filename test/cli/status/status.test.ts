@@ -83,7 +83,7 @@ it('shows waiting jobs, failed starts and a paused pool', async () => {
         organization "default", tags cluster=gpu: 3 jobs, the oldest for 4 min -> 3 waiting for a launch in "gpu"
 
     when they start:
-      3 jobs of organization "default" (tags cluster=gpu): start unknown: tasks of its pool fail to start
+      3 jobs of organization "default" (tags cluster=gpu): start unknown: tasks of its pool do not start as expected
 
     findings:
       ! pool "gpu": 6 tasks failed to start since the last daemon registered: ECS cannot pull the image (CannotPullContainerError: no such image)
@@ -132,8 +132,10 @@ it('shows that capacity for waiting jobs is starting', async () => {
         organization "default", tags (untagged): 1 job, the oldest for 5 s -> 1 by a new task in "cpu"
 
     when they start:
-      3 jobs of organization "default" (tags cluster=gpu): start unknown: it waits for builds, and fewer than 5 finished builds show how long they take
-      job 3a949e82 of organization "default" (untagged): starts in about 39 s (between 25 s and 73 s)
+      job 5c7b81a5 of organization "default" (tags cluster=gpu): starts in about 56 s, in most cases within 86 s
+      job 9819e456 of organization "default" (tags cluster=gpu): starts in about 56 s, in most cases within 86 s
+      job b0c9953f of organization "default" (tags cluster=gpu): start unknown: it waits for builds, and finished builds do not show how long these take
+      job 3a949e82 of organization "default" (untagged): starts in about 37 s, in most cases within 55 s
 
     last look: 5 s ago, at 2 March 2026 09:04:20 UTC; succeeded
     "
