@@ -39,7 +39,7 @@ it('plans one launch, in the cheaper pool, for a job that fits two pools', async
         dear   0       nothing to do
 
     when pending jobs start, in the order of the queue:
-        job pending- of organization "default" (tags cluster=gpu): starts in about 60 s, in most cases within 90 s
+        job pending- of organization "default" (tags cluster=gpu): starts in about 54 s, in most cases within 108 s
 
     1 count to raise, 0 tasks to drain, 0 counts to lower
     "
@@ -79,8 +79,8 @@ it('does not count idle daemons whose tasks have stopped', async () => {
       + cpu  0 -> 2  2 pending jobs need a new task
 
     when pending jobs start, in the order of the queue:
-        job pending- of organization "default" (untagged): starts in about 60 s, in most cases within 90 s
-        job pending- of organization "default" (untagged): starts in about 60 s, in most cases within 90 s
+        job pending- of organization "default" (untagged): starts in about 54 s, in most cases within 108 s
+        job pending- of organization "default" (untagged): starts in about 54 s, in most cases within 108 s
 
     findings:
       ! pool "cpu": 2 daemons have no ECS task (already stopped?): cpu-0d96691a68a201f00bbfc41bd16dc671, cpu-22aa29dda99b38a2838cbe86c359d785. Ignoring them
@@ -113,7 +113,7 @@ it('scales one organization when another is forbidden', async () => {
         data  2       launches for jobs and scale-in on hold: no permission to list provisioner jobs (1 busy, 1 idle)
 
     when pending jobs start, in the order of the queue:
-        job pending- of organization "default" (untagged): starts in about 60 s, in most cases within 90 s
+        job pending- of organization "default" (untagged): starts in about 54 s, in most cases within 108 s
 
     findings:
       ! organization "data": no permission to list provisioner jobs: listing provisioner jobs of organization "data": coderd answered 404
@@ -152,7 +152,7 @@ it('shows how many tasks a pool needs when max limits it', async () => {
       + cpu  2 -> 3  9 pending jobs need a new task; needs 11 tasks, limited to 3 by max (2 busy)
 
     when pending jobs start, in the order of the queue:
-        job pending- of organization "default" (untagged): starts in about 60 s, in most cases within 90 s
+        job pending- of organization "default" (untagged): starts in about 54 s, in most cases within 108 s
         8 jobs of organization "default" (untagged): start unknown: it waits for builds, and finished builds do not show how long these take
 
     findings:
@@ -174,7 +174,7 @@ it('reports daemons with a wrong key and launches a task for their job', async (
       + gpu  1 -> 2  1 pending job needs a new task; 1 daemon has the wrong provisioner key: waiting for its turn to be replaced (1 idle)
 
     when pending jobs start, in the order of the queue:
-        job pending- of organization "default" (tags cluster=gpu): starts in about 60 s, in most cases within 90 s
+        job pending- of organization "default" (tags cluster=gpu): starts in about 54 s, in most cases within 108 s
 
     findings:
       ! pool "gpu": coderd shows 1 daemon with other tags than the pool's (gpu-46de701131a4b4fa4bb825ca0578018d). The provisioner key belongs to another pool, the token to another user, or a daemon of the same name has taken the row

@@ -194,7 +194,7 @@ function startsOf({ pool, organization, seenStarts }: PoolView, { stock }: Snaps
     ({ organizationId: id, pools }) => id === organization?.id && pools.includes(poolOfPart(pool.name)),
   );
   const seen = seenStarts();
-  const spread = 1.5; // a start that takes so much longer than usual is no surprise, however few were seen
-  const starts = seen.length > 0 ? seen : [last?.startMs ?? pool.startTimeMs / spread];
-  return [...starts, spread * percentile(starts, 0.5)].sort((a, b) => a - b);
+  // people state a time that most starts keep; twice the usual is no surprise, however few were seen
+  const starts = seen.length > 0 ? seen : [last?.startMs ?? 0.6 * pool.startTimeMs];
+  return [...starts, 2 * percentile(starts, 0.5)].sort((a, b) => a - b);
 }

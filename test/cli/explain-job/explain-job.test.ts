@@ -44,7 +44,7 @@ describe('autoscaler explain-job', () => {
         09:00:57        7.7    14%  lease and registration
 
       most of it: image pull. Use a smaller image, from a registry in the same Region such as ECR.
-      first promise: a start at about 09:01:20, in most cases by 09:01:50 UTC. The job started in time.
+      first promise: a start at about 09:01:14, in most cases by 09:02:08 UTC. The job started in time.
       "
     `);
     const { wait } = JSON.parse((await explain(lab, id, '--json')).out) as JobExplanation;
@@ -108,7 +108,7 @@ describe('autoscaler explain-job', () => {
         09:01:05      120.0    68%  queued in coderd
 
       most of it: queued in coderd. Raise waiting.person or warm to keep more daemons free, and max if the pool is often at it; beside idle daemons up to 30 s are the time until a poll of coderd (docs/troubleshooting.md).
-      first promise: a start at about 09:01:20, in most cases by 09:01:50 UTC. The job started 75 s later. The longest part took 120 s: queued in coderd.
+      first promise: a start at about 09:01:14, in most cases by 09:02:08 UTC. The job started 57 s later. The longest part took 120 s: queued in coderd.
       "
     `);
   });

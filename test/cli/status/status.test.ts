@@ -132,10 +132,10 @@ it('shows that capacity for waiting jobs is starting', async () => {
         organization "default", tags (untagged): 1 job, the oldest for 5 s -> 1 by a new task in "cpu"
 
     when they start:
-      job 5c7b81a5 of organization "default" (tags cluster=gpu): starts in about 56 s, in most cases within 86 s
-      job 9819e456 of organization "default" (tags cluster=gpu): starts in about 56 s, in most cases within 86 s
+      job 5c7b81a5 of organization "default" (tags cluster=gpu): starts in about 50 s, in most cases within 104 s
+      job 9819e456 of organization "default" (tags cluster=gpu): starts in about 50 s, in most cases within 104 s
       job b0c9953f of organization "default" (tags cluster=gpu): start unknown: it waits for builds, and finished builds do not show how long these take
-      job 3a949e82 of organization "default" (untagged): starts in about 37 s, in most cases within 55 s
+      job 3a949e82 of organization "default" (untagged): starts in about 37 s, in most cases within 73 s
 
     last look: 5 s ago, at 2 March 2026 09:04:20 UTC; succeeded
     "

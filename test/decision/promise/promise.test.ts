@@ -79,7 +79,7 @@ describe('why no start is promised', () => {
     cpu I1m; job            | ${listIs('jobs', { status: 'truncated' })}               | readings-in-doubt  | the list of jobs is truncated
     cpu B; job              | ${listIs('tasks', { status: 'failed', error: 'no answer' })} | readings-in-doubt  | the tasks of ECS are unknown
     cpu; job                | ${all(STARTS, failing('cpu', 3))}                        | starts-failing     | three starts have failed
-    cpu P; job              | ${all(STARTS, aged(75))}                                 | starts-failing     | the task that starts is silent past its start
+    cpu P; job              | ${all(STARTS, aged(100))}                                 | starts-failing     | the task that starts is silent past its start
     cpu I1m, max 1; job 30s | ${STARTS}                                                | daemon-may-have-left | the idle daemon has left the job waiting for half a minute
     cpu B, max 1; job 1700s | ${all(STARTS, withBuilds(3000, 3100, 3200, 3300, 3400))} | fails-first        | coderd fails the job before the build in front of it can end
   `)('is $why if $scenario', ({ world, change, why }) => {
@@ -91,11 +91,11 @@ describe('why no start is promised', () => {
 describe('a promised start', () => {
   it.each(table<{ world: string; change?: Change; p50: number; p95: number; because: string }>`
     world                  | change                             | p50     | p95     | because
-    cpu; job               | ${STARTS}                          | ${50}   | ${75}   | a new task starts as those before did
-    cpu; job               | ${lastStart(28)}                   | ${28}   | ${42}   | it starts as the last start that a process has seen
-    cpu; job               |                                    | ${60}   | ${90}   | nothing is known but the setting startTime
-    cpu P; job             | ${all(STARTS, aged(20))}           | ${30}   | ${55}   | the task started 20 s ago
-    cpu P; job             | ${all(STARTS, aged(51))}           | ${5}    | ${24}   | it has started for longer than most, as some did
+    cpu; job               | ${STARTS}                          | ${50}   | ${100}  | a new task starts as those before did
+    cpu; job               | ${lastStart(28)}                   | ${28}   | ${56}   | it starts as the last start that a process has seen
+    cpu; job               |                                    | ${54}   | ${108}  | nothing is known but the setting startTime, 90 s
+    cpu P; job             | ${all(STARTS, aged(20))}           | ${30}   | ${80}   | the task started 20 s ago
+    cpu P; job             | ${all(STARTS, aged(51))}           | ${5}    | ${49}   | it has started for longer than most, as some did
     cpu I1m; job 1s        |                                    | ${0}    | ${0}    | a daemon is free
     cpu B, max 1; job      | ${all(STARTS, BUILDS, since(40))}  | ${20}   | ${35}   | the build ends as similar ones did
     cpu B B, max 2; job    | ${all(STARTS, BUILDS, since(60))}  | ${10}   | ${15}   | it has run for 60 s, so it is none of the short ones
@@ -156,7 +156,7 @@ describe('a promised start', () => {
       pools: { cpu: { tasks: 'P B', max: 2 } },
       pending: [{ jobs: 3, ageS: 5 }],
     };
-    const { pendingJobs } = promised(picture, all(STARTS, aged(75), BUILDS, since(0)));
+    const { pendingJobs } = promised(picture, all(STARTS, aged(100), BUILDS, since(0)));
     expect(pendingJobs.map(startOf)).toEqual(['starts-failing', [60, 75], [120, 141]]);
   });
 
