@@ -2,6 +2,7 @@
  * `autoscaler pause | resume | pin | unpin`: writes overrides as tags on the pool's ECS service
  * (docs/adr/0016). coderd may be down. The next look, within a minute, applies them.
  */
+
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { EcsAdapter } from '../lambda/adapters/ecs/ecs.ts';
 import { OverrideTags, OverrideTagsError } from '../lambda/adapters/ecs/override-tags.ts';
@@ -11,6 +12,7 @@ import { isoTime } from '../lambda/decision/model/brands.ts';
 import type { PoolConfig } from '../lambda/decision/model/config.ts';
 import type { Override, OverrideKind } from '../lambda/decision/model/plan.ts';
 import type { Service } from '../lambda/decision/model/snapshot.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../lambda/decision/model/units.ts';
 import { deriveOverrides, overrideTextProblem, tagKeysOf } from '../lambda/decision/settings/overrides.ts';
 import { overrideText } from '../lambda/explain/reason-text.ts';
 import { whileWorking } from './shared/activity.ts';
@@ -177,9 +179,9 @@ function parseCount(text: string): number {
   throw new InvalidArgumentError('Write a whole number of tasks.');
 }
 
-const SHORTEST_MS = 60_000;
+const SHORTEST_MS = MINUTE_MS;
 /** Longer changes belong into the configuration. */
-const LONGEST_MS = 30 * 24 * 3_600_000;
+const LONGEST_MS = 30 * DAY_MS;
 
 /** Adds `--for`, `--why` and `--by`. */
 function withOverrideOptions(command: Command): Command {
@@ -187,7 +189,7 @@ function withOverrideOptions(command: Command): Command {
     .addOption(
       new Option('--for <duration>', 'duration of the override: 1m to 720h')
         .argParser(parseLength)
-        .default(3_600_000, '1h'),
+        .default(HOUR_MS, '1h'),
     )
     .requiredOption('--why <text>', 'the reason, shown to everyone', parseText)
     .option('--by <name>', 'who sets the override (default: USER)', parseText);

@@ -7,7 +7,7 @@
 import type { DeployedPool, Deployment } from '../lambda/config/rules/deployment.ts';
 import { partsOn, secretsOf } from '../lambda/config/rules/deployment.ts';
 import { sum } from '../lambda/decision/model/collections.ts';
-import { MONTH_HOURS } from '../lambda/decision/model/units.ts';
+import { MINUTE_MS, MONTH_HOURS } from '../lambda/decision/model/units.ts';
 import { priceOf } from '../lambda/decision/settings/prices.ts';
 import { leastOf } from '../lambda/decision/settings/settings-in-force.ts';
 import { PRICES } from './aws-prices.ts';
@@ -168,7 +168,7 @@ function usageOf({ pools, looks }: Deployment, load: Load): Usage {
   const busyMinutes = load.share > 0 ? WORK_HOURS * 60 : 0;
   const everyMs = looks.everyMs === 'auto' ? ASSUMED.autoMs : looks.everyMs;
   return {
-    looks: INVOCATIONS - busyMinutes + busyMinutes * (60_000 / everyMs),
+    looks: INVOCATIONS - busyMinutes + busyMinutes * (MINUTE_MS / everyMs),
     busyTaskHours: sum(pools, (pool) => buildHours(pool, load)),
   };
 }

@@ -2,7 +2,9 @@
  * Estimates how many daemons a pool keeps free on average. Three days of made-up builds are learned
  * as the autoscaler learns real ones, and the last day is measured.
  */
+
 import type { DeployedPool } from '../lambda/config/rules/deployment.ts';
+import { MINUTE_MS } from '../lambda/decision/model/units.ts';
 import { Learning, SLOT_MS } from '../lambda/decision/stock/learning.ts';
 import {
   priceReplay,
@@ -65,13 +67,13 @@ function measureStock(pools: ReplayedPools, load: Unforeseen): ExpectedStock {
 }
 
 function workSlotsOf({ perMinute, workMinutes }: Unforeseen): number {
-  return Math.ceil((Math.min(workMinutes, MOST_BUILDS_A_DAY / perMinute) * 60_000) / SLOT_MS);
+  return Math.ceil((Math.min(workMinutes, MOST_BUILDS_A_DAY / perMinute) * MINUTE_MS) / SLOT_MS);
 }
 
 /** The builds of a half hour: independent of each other, so the gaps between them are exponential. */
 function buildsFrom(start: number, { perMinute, tookMs }: Unforeseen, random: () => number): ReplayedBuild[] {
   const builds: ReplayedBuild[] = [];
-  const gap = (): number => (-Math.log(1 - random()) / perMinute) * 60_000;
+  const gap = (): number => (-Math.log(1 - random()) / perMinute) * MINUTE_MS;
   for (let at = start + gap(); at < start + SLOT_MS; at += gap()) builds.push({ at, tookMs });
   return builds;
 }

@@ -1,7 +1,7 @@
 /** Computes the task-hours of a pool from an average week: its floors, its busy tasks and its free tasks. */
 import type { DeployedPool } from '../lambda/config/rules/deployment.ts';
 import type { Schedule } from '../lambda/decision/model/config.ts';
-import { MONTH_HOURS } from '../lambda/decision/model/units.ts';
+import { MINUTE_MS, MONTH_HOURS } from '../lambda/decision/model/units.ts';
 import { leastOf } from '../lambda/decision/settings/settings-in-force.ts';
 import { type ExpectedStock, expectedStock } from './expected-stock.ts';
 
@@ -98,7 +98,7 @@ function stockOf(pool: DeployedPool, { share }: Load): ExpectedStock {
   const unforeseen = pool.tags.is_prebuild === 'true' ? 0 : BUILDS.unforeseen;
   const perMinute = (Math.min(share, 1) * pool.max * unforeseen) / BUILDS.minutes;
   if (perMinute * WORK_DAY_MINUTES < BUILDS.leastADay) return { atWork: 0, else: 0 };
-  const tookMs = BUILDS.minutes * 60_000;
+  const tookMs = BUILDS.minutes * MINUTE_MS;
   return expectedStock(pool, { perMinute, workMinutes: WORK_DAY_MINUTES, tookMs });
 }
 

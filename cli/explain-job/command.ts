@@ -2,6 +2,7 @@
  * `autoscaler explain-job`: gathers what coderd's row, the function's log and a live look tell of one job.
  * Exit code 1 if the job is unknown or coderd cannot be read.
  */
+
 import { type Command, InvalidArgumentError } from 'commander';
 import { type JobDetails, readJobDetails } from '../../lambda/adapters/coderd/history.ts';
 import { loadConfig } from '../../lambda/config/load.ts';
@@ -10,6 +11,7 @@ import { deliberate } from '../../lambda/decision/decide.ts';
 import { isoTime, plusMs } from '../../lambda/decision/model/brands.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import type { OrganizationReadings, Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { withPromises } from '../../lambda/decision/promise/promise.ts';
 import { deriveJobWait, indexServing, type ServingTasks } from '../../lambda/decision/waits/job-wait.ts';
 import { some } from '../../lambda/explain/format.ts';
@@ -137,9 +139,9 @@ function notFound(id: string, organizations: readonly OrganizationReadings[]): s
 }
 
 /** The forecast shows a start ten minutes late at most. An unreadable list delays it by ten more. */
-const LOGGED_WITHIN_MS = 30 * 60_000;
+const LOGGED_WITHIN_MS = 30 * MINUTE_MS;
 /** The start is coderd's time and the line has AWS's: these clocks differ. */
-const CLOCK_SKEW_MS = 5 * 60_000;
+const CLOCK_SKEW_MS = 5 * MINUTE_MS;
 
 async function readLog(
   job: JobDetails,

@@ -1,4 +1,5 @@
 /** The explanation of one job as data, and how its parts are derived. `--json` prints it unchanged. */
+
 import type { JobDetails } from '../../lambda/adapters/coderd/history.ts';
 import { type EpochMs, isoTime, plusMs } from '../../lambda/decision/model/brands.ts';
 import { unique } from '../../lambda/decision/model/collections.ts';
@@ -6,6 +7,7 @@ import type { IsoTime } from '../../lambda/decision/model/plan.ts';
 import type { PromisedPlan } from '../../lambda/decision/model/promise.ts';
 import type { OrganizationReadings, Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { displayTags, type Tags, tagKey } from '../../lambda/decision/model/tags.ts';
+import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { isAlive } from '../../lambda/decision/supply/daemons.ts';
 import type { ServingTasks } from '../../lambda/decision/waits/job-wait.ts';
 import { WAIT_PARTS, type WaitPart, type WaitParts } from '../../lambda/decision/waits/wait-parts.ts';
@@ -123,7 +125,7 @@ function pendingLike(job: JobDetails, organization: OrganizationReadings | undef
  * A daemon that dies was seen up to a minute before. coderd fails its job 5 minutes after the last
  * update, and looks for such jobs once a minute (docs/internals/coder.md §5).
  */
-const FAILED_WITHIN_MS = 7 * 60_000;
+const FAILED_WITHIN_MS = 7 * MINUTE_MS;
 
 /** When coderd fails a job of which it no longer hears, because the daemon has probably died. */
 export function silentDaemon(job: JobDetails, { daemonOf, ofDaemon }: ServingTasks, takenAt: EpochMs) {

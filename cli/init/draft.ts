@@ -7,6 +7,7 @@ import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { by, partition } from '../../lambda/decision/model/collections.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { canRun, displayTags, type Tags, tagKey } from '../../lambda/decision/model/tags.ts';
+import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { few, some, tagText } from '../../lambda/explain/format.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
 import type { OrganizationTemplates } from './survey.ts';
@@ -153,7 +154,7 @@ function freeName(candidates: readonly string[], taken: ReadonlySet<string>): st
 
 const cut = (name: string, length: number): string => name.slice(0, length).replace(/-+$/, '');
 
-const WORKSPACES_MS = 60_000;
+const WORKSPACES_MS = MINUTE_MS;
 
 type BuiltTags = TagSetOf & { readonly workspaces: number };
 

@@ -1,4 +1,5 @@
 /** Reads from coderd what a configuration is made of. Changes nothing in coderd. */
+
 import { readUser, type User } from '../../lambda/adapters/coderd/account.ts';
 import { CoderdAdapter, ROLE, refuseOldServer } from '../../lambda/adapters/coderd/coderd.ts';
 import { readRefused } from '../../lambda/adapters/coderd/forecast/permissions.ts';
@@ -7,11 +8,12 @@ import { buildInfoSchema } from '../../lambda/adapters/coderd/http/schemas.ts';
 import { readTemplateTags, type TemplateTags } from '../../lambda/adapters/coderd/templates.ts';
 import { SecretError } from '../../lambda/adapters/secrets/secrets.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
+import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
 import { InputError } from '../shared/cli-environment.ts';
 
 /** Limits the reading of all templates: each has one request. */
-const TEMPLATES_MS = 60_000;
+const TEMPLATES_MS = MINUTE_MS;
 
 export type Account = {
   readonly version: string;

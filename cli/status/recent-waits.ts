@@ -1,8 +1,10 @@
 /** Where the waits of the last hour went, from the function's log lines about started jobs. */
+
 import type { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { type InsightsRows, LogQueryError, queryLogs } from '../../lambda/adapters/insights.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import { percentile, sum } from '../../lambda/decision/model/collections.ts';
+import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { addParts, type WaitPart } from '../../lambda/decision/waits/wait-parts.ts';
 import { ageText, some } from '../../lambda/explain/format.ts';
 import { namedShares, percentText, waitShares } from '../../lambda/explain/wait-text.ts';
@@ -45,7 +47,7 @@ export async function findRecentWaits(
 ): Promise<RecentWaits> {
   const fields = `fields message, waitsMissed, ${WAIT_FIELDS.join(', ')}`;
   const query = `${linesOf(['wait', 'look'], service)}\n| ${fields}`;
-  const span = { groups: [group], from: plusMs(now, -SINCE_MINUTES * 60_000), to: now };
+  const span = { groups: [group], from: plusMs(now, -SINCE_MINUTES * MINUTE_MS), to: now };
   let isRunning = false;
   const sleep = (ms: number): Promise<void> => {
     isRunning = true;

@@ -7,12 +7,12 @@ import { by, sum } from './model/collections.ts';
 import type { Config } from './model/config.ts';
 import type { Plan, PoolPlan } from './model/plan.ts';
 import type { Snapshot } from './model/snapshot.ts';
-import { HOUR_MS } from './model/units.ts';
+import { HOUR_MS, MINUTE_MS } from './model/units.ts';
 import { NAT_GB_DOLLARS } from './settings/prices.ts';
 import { choiceOf, type StockSet } from './stock/stock-groups.ts';
 
 /** The scheduler invokes the function once a minute. */
-export const NEXT_INVOCATION_MS = 60_000;
+export const NEXT_INVOCATION_MS = MINUTE_MS;
 /** One invocation, and the time that coderd takes to see a daemon. */
 const SLACK_MS = NEXT_INVOCATION_MS + 15_000;
 
@@ -90,7 +90,7 @@ export function cheapestDelay(delaysMs: readonly number[], { lost, ...looks }: C
 /** The delays to choose from. The first one is for looks that somebody waits for. */
 function delaysOf({ config: { looks }, snapshot }: Context): readonly [number, ...number[]] {
   if (looks.everyMs !== 'auto') return [looks.everyMs];
-  const shorter = AUTO_MS.shorter.filter((ms) => areAccepted(60_000 / ms, snapshot));
+  const shorter = AUTO_MS.shorter.filter((ms) => areAccepted(MINUTE_MS / ms, snapshot));
   return [AUTO_MS.usual, ...AUTO_MS.longer, ...shorter];
 }
 

@@ -1,4 +1,5 @@
 /** Reads one snapshot of coderd, ECS and Secrets Manager, with parallel requests where possible. */
+
 import { type EpochMs, type JobId, lastPart, type OrganizationId } from '../decision/model/brands.ts';
 import type { Config, PoolConfig } from '../decision/model/config.ts';
 import { type SecretEntry, secretsOf } from '../decision/model/secrets.ts';
@@ -12,6 +13,7 @@ import type {
   Snapshot,
   Task,
 } from '../decision/model/snapshot.ts';
+import { MINUTE_MS } from '../decision/model/units.ts';
 import { nameInParts } from '../decision/supply/daemons.ts';
 import type { Clock, Coderd, Organization, Ports, ReadableEcs, SecretList, WantedSecret } from './ports.ts';
 import { TimeLimit } from './time-limit.ts';
@@ -95,8 +97,8 @@ function isNamed({ id, name }: Organization, nameOrId: string): boolean {
   return name === nameOrId || id === nameOrId;
 }
 
-const SHORTEST_REFRESH_MS = 60_000;
-const LONGEST_REFRESH_MS = 300_000;
+const SHORTEST_REFRESH_MS = MINUTE_MS;
+const LONGEST_REFRESH_MS = 5 * MINUTE_MS;
 
 /** Reads the forecast of the organizations that have a pool with wake enabled. */
 async function forecastOf(
@@ -133,7 +135,7 @@ async function observeOrganization(
 }
 
 /** A stopped task is listed for an hour (docs/internals/aws.md §2), and its daemon was seen until its end. */
-const GONE_FOR_MS = 65 * 60_000;
+const GONE_FOR_MS = 65 * MINUTE_MS;
 
 /**
  * Its previous job, if it is needed: of an idle daemon, to know since when it is idle; of one that

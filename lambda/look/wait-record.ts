@@ -3,26 +3,28 @@
  * once. The memory is that of the process: when it began to look, which jobs it saw pending and
  * since when, which jobs it returned, and the tasks that it requested.
  */
+
 import type { EpochMs, JobId, OrganizationId } from '../decision/model/brands.ts';
 import { by } from '../decision/model/collections.ts';
 import type { Plan } from '../decision/model/plan.ts';
 import type { PromisedStart, Promises } from '../decision/model/promise.ts';
 import type { Job, OrganizationReadings, Snapshot, Task } from '../decision/model/snapshot.ts';
 import { tagKey } from '../decision/model/tags.ts';
+import { HOUR_MS, MINUTE_MS } from '../decision/model/units.ts';
 import { deriveJobWait, indexServing, type JobWait, type StartedJob } from '../decision/waits/job-wait.ts';
 import { type LaunchRequest, LaunchRequests } from './launch-requests.ts';
 import type { LookResult } from './look.ts';
 
 /** ECS forgets a stopped task after an hour (docs/internals/aws.md §1), so an older start cannot be split. */
-const KEPT_MS = 3_600_000;
+const KEPT_MS = HOUR_MS;
 /** Jobs that started this long before the first look of a process count as missed. */
-const MISSED_MS = 10 * 60_000;
+const MISSED_MS = 10 * MINUTE_MS;
 /** The list of workspaces, which tells a late start, is read every five minutes at least. */
-const GONE_MS = 10 * 60_000;
+const GONE_MS = 10 * MINUTE_MS;
 /** So long a start waits for lists that a look could not read. */
-const SETTLED_MS = 10 * 60_000;
+const SETTLED_MS = 10 * MINUTE_MS;
 /** Lambda may freeze a process for longer. Another process looks and returns jobs in this time. */
-const FROZEN_MS = 3 * 60_000;
+const FROZEN_MS = 3 * MINUTE_MS;
 
 /** The waits of the jobs that started since the last look. */
 export type StartedWaits = {

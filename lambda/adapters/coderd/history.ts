@@ -1,7 +1,9 @@
 /** Past jobs and builds, for traces. Only the command line reads them. */
+
 import * as z from 'zod';
 import type { EpochMs } from '../../decision/model/brands.ts';
 import type { BuildInfo } from '../../decision/model/snapshot.ts';
+import { MINUTE_MS } from '../../decision/model/units.ts';
 import type { Organization } from '../../look/ports.ts';
 import { rowsOf } from '../shared/rows.ts';
 import { refuseOldServer } from './coderd.ts';
@@ -71,7 +73,7 @@ const workspaceBuildSchema = z.object({
 export type WorkspaceBuild = z.output<typeof workspaceBuildSchema>;
 
 /** coderd writes a build and its job one after another, so their times differ a little. */
-const SLACK_MS = 60_000;
+const SLACK_MS = MINUTE_MS;
 
 /**
  * Also of a deleted workspace. `since` has no limit (coderd/workspacebuilds.go). Throws CoderdError, `not-found`

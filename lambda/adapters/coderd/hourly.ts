@@ -1,11 +1,13 @@
 /** Values that change rarely, read at most once an hour, such as the license. */
+
 import type { EpochMs } from '../../decision/model/brands.ts';
 import type { Entitlement } from '../../decision/model/snapshot.ts';
+import { HOUR_MS } from '../../decision/model/units.ts';
 import type { LicenseReading } from '../../look/ports.ts';
 import { readEntitlement } from './account.ts';
 import type { CoderdHttp } from './http/http.ts';
 
-const KEPT_MS = 3_600_000;
+const KEPT_MS = HOUR_MS;
 /** The look waits for the answer, so the time is short. */
 const BUDGET_MS = 5_000;
 

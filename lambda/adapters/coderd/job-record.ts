@@ -5,12 +5,13 @@
 
 import type { JobId, OrganizationId } from '../../decision/model/brands.ts';
 import type { Job, Reading, Workspace } from '../../decision/model/snapshot.ts';
+import { DAY_MS, HOUR_MS } from '../../decision/model/units.ts';
 import type { SeenJobs } from '../../look/ports.ts';
 import { NewestJobs } from './newest-jobs.ts';
 
-const KEPT_MS = 7 * 24 * 3_600_000;
+const KEPT_MS = 7 * DAY_MS;
 /** The clocks of two servers differ. A job that seems to be created later than this has a wrong time. */
-const CLOCK_SKEW_MS = 3_600_000;
+const CLOCK_SKEW_MS = HOUR_MS;
 const LIMITS = { perTagSet: 500, inAll: 20_000 };
 
 type OrganizationRecord = {

@@ -2,16 +2,18 @@
  * When the session token expires, from `GET /api/v2/users/me/keys/{id}` (coderd/apikey.go). The id is the part
  * of the token before its hyphen. Kept for an hour, because only days matter.
  */
+
 import type { EpochMs } from '../../decision/model/brands.ts';
+import { HOUR_MS, MINUTE_MS } from '../../decision/model/units.ts';
 import type { Secret } from '../shared/secret.ts';
 import { Hourly } from './hourly.ts';
 import type { CoderdHttp, TokenSource } from './http/http.ts';
 import { apiKeySchema } from './http/schemas.ts';
 
 /** coderd extends a token when an hour or more of its lifetime is used up (coderd/httpmw/apikey.go). */
-const EXTENDED_AFTER_MS = 3_600_000;
+const EXTENDED_AFTER_MS = HOUR_MS;
 /** coderd writes the times of one key one after another, and clocks differ a little. */
-const SLACK_MS = 60_000;
+const SLACK_MS = MINUTE_MS;
 
 export class TokenExpiry {
   readonly #http: CoderdHttp;

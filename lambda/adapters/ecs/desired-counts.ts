@@ -1,5 +1,6 @@
 import type { EpochMs, ServiceArn } from '../../decision/model/brands.ts';
 import type { Service, Shortage } from '../../decision/model/snapshot.ts';
+import { HOUR_MS } from '../../decision/model/units.ts';
 
 type Known = {
   readonly seen: number;
@@ -16,7 +17,7 @@ type Known = {
 };
 
 /** A process remembers a change by others, or a shortage, for this long. */
-const REMEMBERED_MS = 3_600_000;
+const REMEMBERED_MS = HOUR_MS;
 /** After a longer pause another process of this function may have looked, and changed the count. */
 const WATCHED_MS = 90_000;
 

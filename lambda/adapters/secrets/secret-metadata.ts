@@ -3,6 +3,7 @@
  * has changed since a task was created needs another call, which dates its current version. A warm function
  * remembers the answers, and when it saw a version become current: AWS does not tell.
  */
+
 import {
   ListSecretVersionIdsCommand,
   paginateListSecrets,
@@ -20,6 +21,7 @@ import {
 } from '../../decision/model/secrets.ts';
 import { KEY_ID_TAG, POOL_TAG, STACK_TAG } from '../../decision/model/service-tags.ts';
 import type { Reading } from '../../decision/model/snapshot.ts';
+import { MINUTE_MS } from '../../decision/model/units.ts';
 import type { SecretList, WantedSecret } from '../../look/ports.ts';
 import { isDenied } from '../shared/aws-calls.ts';
 import { joinRows, type Rows, readingOfRows, rowsOf } from '../shared/rows.ts';
@@ -27,7 +29,7 @@ import { describeSchemaMismatch } from '../shared/schema-mismatch.ts';
 import { type ListedSecret, listedSecretSchema, versionsSchema } from './schemas.ts';
 import { SecretError } from './secrets.ts';
 
-const REFRESH_MS = 60_000;
+const REFRESH_MS = MINUTE_MS;
 /** A look does not wait longer: without this list everything else works. */
 const PATIENCE_MS = 3_000;
 const PAGE = 100;

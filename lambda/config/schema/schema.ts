@@ -2,10 +2,12 @@
  * The schema of autoscaler.yaml. The CLI, CDK, Lambda, the JSON Schema and the table in
  * docs/settings.md all use it.
  */
+
 import * as z from 'zod';
 import type { PoolName } from '../../decision/model/brands.ts';
 import type { PoolAuth } from '../../decision/model/config.ts';
 import { withoutEmpty } from '../../decision/model/tags.ts';
+import { HOUR_MS, MINUTE_MS } from '../../decision/model/units.ts';
 import { aws, eachOnce } from './aws-schema.ts';
 import { coder, managedKeys } from './coder-schema.ts';
 import { duration } from './durations.ts';
@@ -42,7 +44,7 @@ const limits = z
 const looks = z
   .strictObject({
     every: z
-      .union([z.literal('auto'), duration({ fromMs: 1000, toMs: 60_000 })])
+      .union([z.literal('auto'), duration({ fromMs: 1000, toMs: MINUTE_MS })])
       .prefault('auto')
       .meta({
         description:
@@ -144,7 +146,7 @@ const wake = z
       description:
         'Keep a daemon online when coderd is due to stop workspaces at their deadline, to clean up failed builds, to make workspaces dormant or to delete them.',
     }),
-    maxDelay: duration({ fromMs: 180_000, toMs: 3_600_000 }).prefault('10m').meta({
+    maxDelay: duration({ fromMs: 180_000, toMs: HOUR_MS }).prefault('10m').meta({
       description: 'How late such a start, stop or deletion may be: `3m` to `1h`.',
     }),
   })

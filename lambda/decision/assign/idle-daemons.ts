@@ -2,11 +2,13 @@
  * Idle daemons for which the rule of the stock does not decide alone: those that make room for a
  * job of another pool, and those that stay because the record of builds is too short.
  */
+
 import { isPending } from '../demand/demand.ts';
 import { servedUnforeseen } from '../demand/record.ts';
 import { leastTasks } from '../forecast/floors.ts';
 import { type EpochMs, type PoolName, poolOfPart } from '../model/brands.ts';
 import { sum } from '../model/collections.ts';
+import { MINUTE_MS } from '../model/units.ts';
 import { priceOf } from '../settings/prices.ts';
 import { mayDrain } from '../supply/capacity.ts';
 import type { PoolView } from '../supply/supply.ts';
@@ -80,7 +82,7 @@ function askedNow({ view, capacity, isDoubtful }: PoolLaunchLimits, now: EpochMs
 }
 
 /** An idle daemon leaves within seconds. After this time it is not expected to. */
-const LEAVES_WITHIN_MS = 10 * 60_000;
+const LEAVES_WITHIN_MS = 10 * MINUTE_MS;
 
 function isAboutToStop(task: TaskView, now: EpochMs): boolean {
   if (task.state === 'left') return true;

@@ -1,4 +1,5 @@
 /** Demand: the pending jobs as tag groups, and the other kinds of demand. */
+
 import { type EpochMs, isoTime, type OrganizationId, type PoolName } from '../model/brands.ts';
 import { by, groupsBy, meanOf, unique } from '../model/collections.ts';
 import type { Waiting } from '../model/config.ts';
@@ -6,6 +7,7 @@ import { memoized } from '../model/memoize-by-object.ts';
 import type { Audience, IsoTime } from '../model/plan.ts';
 import type { Job, OrganizationReadings, Reading, Snapshot, StockChoice } from '../model/snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
+import { MINUTE_MS } from '../model/units.ts';
 import { compareVersion, REAPS_PENDING_SINCE } from '../model/version.ts';
 import type { Left, LeftOf } from './peers.ts';
 import { durationsIn, foreseenIn, PREBUILDS_USER } from './record.ts';
@@ -196,7 +198,7 @@ function audienceOf(job: Job, kindOf: ReturnType<typeof foreseenIn>): Audience {
 }
 
 /** coderd fails a job that is pending for so long (docs/internals/coder.md §5, since 2.23). */
-export const REAPED_AFTER_MS = 30 * 60_000;
+export const REAPED_AFTER_MS = 30 * MINUTE_MS;
 
 /** When coderd fails a job that no daemon acquires; null if this server lets jobs wait. */
 export function failsAt(createdAt: EpochMs, { coder }: Snapshot): IsoTime | null {

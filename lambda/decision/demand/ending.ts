@@ -2,14 +2,16 @@
  * Which builds probably end in time. The decision and the replay of rules ask alike: a busy daemon that is
  * free in time counts like a free one.
  */
+
 import { countUpTo, percentile } from '../model/collections.ts';
+import { MINUTE_MS } from '../model/units.ts';
 
 /** With fewer durations the duration of similar jobs is unknown. */
 export const MIN_SAMPLES = 5;
 /** A busy daemon serves a job that waits if the chance that it is free in time is at least this. */
 export const MIN_CHANCE_TO_END = 0.8;
 /** coderd fails jobs that wait for longer. */
-const LONGEST_MS = 30 * 60_000;
+const LONGEST_MS = 30 * MINUTE_MS;
 
 /** How long a job may wait until that costs as much as a launch. In milliseconds. */
 export function waitingWorthMs(launchDollars: number, dollarsPerMs: number): number {

@@ -4,9 +4,11 @@
  * More daemons mean less waiting and more starts. The sum is least where n = N * sqrt(s * value /
  * (2 * start)).
  */
+
 import type { EpochMs } from '../model/brands.ts';
 import { by } from '../model/collections.ts';
 import { covers } from '../model/tags.ts';
+import { MINUTE_MS } from '../model/units.ts';
 import { launchCost } from '../settings/prices.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { oldestOf, PRICE_OF, type TagGroup } from './demand.ts';
@@ -14,8 +16,8 @@ import { oldestOf, PRICE_OF, type TagGroup } from './demand.ts';
 /** The assumed duration of a job whose duration is unknown. */
 const UNKNOWN_MS = 120_000;
 /** All must run before coderd fails them after 30 min (docs/internals/coder.md §5). */
-const DEADLINE_MS = 25 * 60_000;
-const MIN_REMAINING_MS = 60_000;
+const DEADLINE_MS = 25 * MINUTE_MS;
+const MIN_REMAINING_MS = MINUTE_MS;
 
 export type Backlog = {
   readonly jobs: number;
@@ -47,7 +49,7 @@ export function withPatience(
 
 /** At least 1. `start`: the cost of starting and stopping a task, in dollars. */
 export function daemonsWorth({ jobs, tookMs = UNKNOWN_MS, waitedMs, value }: Backlog, start: number): number {
-  const cheapest = start <= 0 ? jobs : jobs * Math.sqrt(((tookMs / 60_000) * value) / (2 * start));
+  const cheapest = start <= 0 ? jobs : jobs * Math.sqrt(((tookMs / MINUTE_MS) * value) / (2 * start));
   const inTime = (jobs * tookMs) / Math.max(MIN_REMAINING_MS, DEADLINE_MS - waitedMs);
   return Math.min(jobs, Math.max(1, Math.ceil(cheapest), Math.ceil(inTime)));
 }

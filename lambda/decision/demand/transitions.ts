@@ -3,10 +3,12 @@
  * decides (docs/internals/coder.md §10, lifecycle_executor.go). Computed from the workspace, its
  * template and its owner.
  */
+
 import { type EpochMs, isoTime } from '../model/brands.ts';
 import { by, compare, groupsBy, partition } from '../model/collections.ts';
 import type { TransitionKind, Transitions } from '../model/plan.ts';
 import type { Member, Template, Workspace } from '../model/snapshot.ts';
+import { DAY_MS } from '../model/units.ts';
 import { cleansUpFailedStops } from '../model/version.ts';
 import { weekdayIn } from '../model/zones.ts';
 import { nextAutostart, zoneOf } from './autostart-schedule.ts';
@@ -20,7 +22,7 @@ export type Transition = {
 };
 
 /** coderd retries a failed deletion after this time. */
-const DELETE_AGAIN_MS = 24 * 3_600_000;
+const DELETE_AGAIN_MS = DAY_MS;
 
 /** The other inputs of a workspace's transitions. */
 export type Circumstances = {

@@ -3,8 +3,10 @@
  * are due, from the wake demands. One daemon opens the gate for every tag set that its tags
  * contain. The chosen pools cost little together: pools that are awake come first, then the cheapest.
  */
+
 import type { Transition } from '../demand/transitions.ts';
 import type { EpochMs, PoolName } from '../model/brands.ts';
+import { HOUR_MS } from '../model/units.ts';
 import { launchCost, priceOf } from '../settings/prices.ts';
 import { isHeldBack, launchesElsewhere } from '../supply/capacity.ts';
 import type { PoolView } from '../supply/supply.ts';
@@ -66,7 +68,7 @@ function openingNeedsOf(
 
 /** For how many milliseconds it is cheaper to keep a task than to stop it and start another one. */
 export function stayMs({ pool, startTime }: PoolView, wakeFor: WakeDemand['wakeFor']): number {
-  const ms = (launchCost(pool, startTime.p50Ms) / (priceOf(pool) / 1e6)) * 3_600_000;
+  const ms = (launchCost(pool, startTime.p50Ms) / (priceOf(pool) / 1e6)) * HOUR_MS;
   return wakeFor === 'autostart' ? ms + leadOf({ pool, startTime }) : ms;
 }
 

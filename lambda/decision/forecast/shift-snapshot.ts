@@ -2,12 +2,14 @@
  * The same snapshot at a later time, for the question "what would the autoscaler do then?" Pools,
  * daemons and jobs keep their ages. The calendar moves on: schedules, and transitions of coderd.
  */
+
 import { transitionsOf } from '../demand/transitions.ts';
 import type { EpochMs } from '../model/brands.ts';
 import type { OrganizationReadings, Snapshot } from '../model/snapshot.ts';
+import { MINUTE_MS } from '../model/units.ts';
 
 /** coderd's executor polls once a minute (docs/internals/coder.md §10). */
-const EXECUTOR_MS = 60_000;
+const EXECUTOR_MS = MINUTE_MS;
 
 /** Moves a snapshot to a later time. */
 export function snapshotAt(snapshot: Snapshot, at: EpochMs): Snapshot {

@@ -2,6 +2,7 @@
  * The wake demands: for each tag set, the transitions that coderd will make soon and the pools
  * whose daemons can open the gate for them. Derived from the forecast and the pool views.
  */
+
 import { type Left, leftToPeers } from '../demand/peers.ts';
 import type { Transition } from '../demand/transitions.ts';
 import { type EpochMs, type OrganizationId, plusMs } from '../model/brands.ts';
@@ -9,6 +10,7 @@ import { partition, sum, unique } from '../model/collections.ts';
 import type { TransitionKind } from '../model/plan.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { covers, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
+import { MINUTE_MS } from '../model/units.ts';
 import { launchCost } from '../settings/prices.ts';
 import { isPaused } from '../settings/settings-in-force.ts';
 import { isHeldBack } from '../supply/capacity.ts';
@@ -230,7 +232,7 @@ function dueStopsOf(
     const lastMs = pool.wake.maxDelayMs - leadOf(view) - QUIET_LOOK_MS - pollMs;
     const waitedMs = sum(due, ({ at }) => Math.max(0, now - at));
     const isLast = (due[0]?.at ?? now) <= now - lastMs;
-    return isLast || (waitedMs / 60_000) * pool.waiting.stop >= launchCost(pool, startTime.p50Ms);
+    return isLast || (waitedMs / MINUTE_MS) * pool.waiting.stop >= launchCost(pool, startTime.p50Ms);
   });
   return isWorthWaking ? due : [];
 }

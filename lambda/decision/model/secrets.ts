@@ -1,8 +1,10 @@
 /** The secrets of the pools' tasks: metadata, never values, in AWS's own names. */
+
 import type { EpochMs, PoolName } from './brands.ts';
 import { unique } from './collections.ts';
 import type { PoolAuth, PoolConfig } from './config.ts';
 import { POOL_TAG, STACK_TAG } from './service-tags.ts';
+import { MINUTE_MS } from './units.ts';
 
 /** A version with the stage AWSCURRENT or AWSPREVIOUS. */
 export type SecretVersion = {
@@ -27,7 +29,7 @@ export type SecretEntry = {
 };
 
 /** A task created sooner may get the earlier value (docs/internals/aws.md §3). */
-export const SPREADS_WITHIN_MS = 2 * 60_000;
+export const SPREADS_WITHIN_MS = 2 * MINUTE_MS;
 
 /** What a pool uses a secret for. `variable`: a variable of `secrets` in its settings. */
 export type SecretKind = PoolAuth['kind'] | 'variable';

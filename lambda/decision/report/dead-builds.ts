@@ -3,10 +3,12 @@
  * job of each task's daemon. Terraform was cut off in these builds, so coderd has no state of what
  * they did. What the readings do not show is left out, or said to be unknown.
  */
+
 import { type EpochMs, isoTime, poolOfPart } from '../model/brands.ts';
 import { by, unique } from '../model/collections.ts';
 import type { DeadBuild, Finding } from '../model/plan.ts';
 import type { Daemon, Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
+import { MINUTE_MS } from '../model/units.ts';
 import { isKnownVersion } from '../model/version.ts';
 import { taskId } from '../supply/daemons.ts';
 import type { PoolView } from '../supply/supply.ts';
@@ -168,9 +170,9 @@ function deadBuild(task: EndedTask, job: Job, { workspaces }: OrganizationReadin
 }
 
 /** A daemon registers within this time. */
-const REGISTERED_MS = 5 * 60_000;
+const REGISTERED_MS = 5 * MINUTE_MS;
 /** coderd lists a daemon for an hour after it was last seen. */
-const LISTED_MS = 50 * 60_000;
+const LISTED_MS = 50 * MINUTE_MS;
 
 /** Whether coderd would list its daemon, unless somebody has deleted the row. */
 function isTraceless(

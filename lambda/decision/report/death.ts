@@ -1,7 +1,9 @@
 /** Why a task ended, and whether a job died with it. */
+
 import type { EpochMs, JobId } from '../model/brands.ts';
 import type { DeathCause } from '../model/plan.ts';
 import type { Daemon, Job, Snapshot, Task } from '../model/snapshot.ts';
+import { MINUTE_MS } from '../model/units.ts';
 import { provisionerOf, taskId } from '../supply/daemons.ts';
 import { awsTimeOf } from '../supply/supply.ts';
 
@@ -12,13 +14,13 @@ export type EndedTask = Task & { readonly startedAt: EpochMs; readonly stoppedAt
 export type ToCoderdTime = (awsTime: EpochMs) => EpochMs;
 
 /** The clocks of two lists may seem to differ by the duration of a look. */
-const NOISE_MS = 60_000;
+const NOISE_MS = MINUTE_MS;
 /**
  * A daemon reports a result before its task is STOPPED, and coderd waits 5 minutes before it fails
  * the job of a daemon that is gone (docs/internals/coder.md §5). This time lies between, with room
  * for clocks.
  */
-const SETTLED_MS = 2 * 60_000;
+const SETTLED_MS = 2 * MINUTE_MS;
 
 /** The jobs that coderd lists as pending or running, and when it did. */
 export type OpenJobs = { readonly ids: ReadonlySet<JobId>; readonly takenAt: number };

@@ -1,4 +1,5 @@
 /** The findings about the readings, the services and the tasks, from the supply and the doubts. */
+
 import type { JobAssignment } from '../assign/assignment.ts';
 import { type EpochMs, isoTime, poolOfPart } from '../model/brands.ts';
 import { by, groupsBy, unique } from '../model/collections.ts';
@@ -8,6 +9,7 @@ import type { Finding, TasksFinding } from '../model/plan.ts';
 import { isForeign, POOL_TAG, tagOf } from '../model/service-tags.ts';
 import type { Job, Reading, Snapshot } from '../model/snapshot.ts';
 import { tagKey } from '../model/tags.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../model/units.ts';
 import { daemonApiOf, isKnownVersion, releaseOfImage } from '../model/version.ts';
 import { partsOf } from '../settings/parts.ts';
 import { launchesElsewhere, unplacedTasks } from '../supply/capacity.ts';
@@ -64,7 +66,7 @@ function versionFindings({ coder }: Snapshot): readonly Finding[] {
 }
 
 /** The finding appears early enough to create a new token. */
-const TOKEN_DAYS_MS = 14 * 24 * 3_600_000;
+const TOKEN_DAYS_MS = 14 * DAY_MS;
 
 function tokenFindings({ coder, takenAt }: Snapshot): readonly Finding[] {
   const expiresAt = coder.token?.expiresAt;
@@ -172,10 +174,10 @@ function daemonFindings({ pool, tasks }: PoolView): readonly Finding[] {
 }
 
 /** A guard takes off the protection within a minute after its daemon has ended. */
-const WITHOUT_DAEMON_MS = 30 * 60_000;
+const WITHOUT_DAEMON_MS = 30 * MINUTE_MS;
 /** Nearly all builds are shorter. */
-const LONG_DRAIN_MS = 6 * 3_600_000;
-const LONG_JOB_MS = 24 * 3_600_000;
+const LONG_DRAIN_MS = 6 * HOUR_MS;
+const LONG_JOB_MS = DAY_MS;
 
 /** With doubts a draining task may have a daemon although coderd does not list it. */
 function tasksFindings(
@@ -216,9 +218,9 @@ function silentDrainMs(task: TaskView, now: EpochMs): number {
 }
 
 /** A guard takes its lease within seconds. */
-const FIRST_LEASE_MS = 5 * 60_000;
+const FIRST_LEASE_MS = 5 * MINUTE_MS;
 /** It sets 48 h anew every 21 minutes at the latest, or after twice that if ECS refuses it once. */
-const RENEWED_ABOVE_MS = 47 * 3_600_000;
+const RENEWED_ABOVE_MS = 47 * HOUR_MS;
 
 function isLeaseLate({ state, task, leaseMs }: TaskView, now: EpochMs): boolean {
   if (state === 'working') return leaseMs !== undefined && leaseMs < RENEWED_ABOVE_MS;

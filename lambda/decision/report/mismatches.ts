@@ -2,14 +2,16 @@
  * Findings that compare two lists of different moments. One look alone proves nothing: a mismatch is
  * reported once looks have seen it for longer than a list of ECS may be old. It holds as before.
  */
+
 import type { EpochMs } from '../model/brands.ts';
 import type { Finding } from '../model/plan.ts';
 import type { Remembered } from '../model/snapshot.ts';
+import { MINUTE_MS } from '../model/units.ts';
 
 /** Longer than a read of ECS is old, shorter than a minute: the time between two looks. */
 const LASTS_MS = 50_000;
 /** A daemon that has died keeps its job in coderd while its guard waits, before it ends the task. */
-const DIES_MS = 4 * 60_000;
+const DIES_MS = 4 * MINUTE_MS;
 
 /** The keys of all mismatches that this look has seen, for the next look. */
 export function mismatchesOf(findings: readonly Finding[]): readonly string[] {

@@ -1,4 +1,5 @@
 /** The forecast in the plan: transitions that are due soon, and findings. */
+
 import { countTransitions, type Transition } from '../demand/transitions.ts';
 import type { WakeAssignment } from '../forecast/choose-pools-to-wake.ts';
 import { emptyWorkspaces, type Refusal, type TransitionGroup } from '../forecast/forecast.ts';
@@ -8,10 +9,11 @@ import { by } from '../model/collections.ts';
 import type { Finding, ForecastReadingName, ForecastRow } from '../model/plan.ts';
 import type { OrganizationReadings, Reading, Snapshot, Workspace } from '../model/snapshot.ts';
 import { displayTags } from '../model/tags.ts';
+import { HOUR_MS } from '../model/units.ts';
 import { wakeOverride } from '../settings/settings-in-force.ts';
 
 /** The plan leaves out later transitions. */
-const SHOWN_MS = 3_600_000;
+const SHOWN_MS = HOUR_MS;
 
 /** The transitions within the hour by tag set and kind, and the pool that wakes for them. */
 export function reportForecast(

@@ -1,9 +1,11 @@
 /** The reason and the findings about changed secrets, from the pools' tasks and the reading. */
+
 import type { LeaveDecision } from '../drain/leaving.ts';
 import { type EpochMs, isoTime } from '../model/brands.ts';
 import type { ChangedSecret, Finding, OldSecretReason } from '../model/plan.ts';
 import { SPREADS_WITHIN_MS } from '../model/secrets.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import { HOUR_MS, MINUTE_MS } from '../model/units.ts';
 import { type Credential, outdatedCredential, unprovenPsk } from '../supply/credentials.ts';
 import { awsTimeOf, type PoolView } from '../supply/supply.ts';
 import { isGuarded, type TaskView } from '../supply/task-state.ts';
@@ -55,7 +57,7 @@ function changeOf({ secret, kind, changedAt, previousAt }: Credential): ChangedS
 }
 
 /** A single failed call needs no finding. */
-const STALE_AFTER_MS = 15 * 60_000;
+const STALE_AFTER_MS = 15 * MINUTE_MS;
 
 /** Finds a list of secrets that could not be read: what it does not tell replaces no task. */
 export function secretReadingFindings(snapshot: Snapshot): readonly Finding[] {
@@ -67,7 +69,7 @@ export function secretReadingFindings(snapshot: Snapshot): readonly Finding[] {
 }
 
 /** By this time most builds have ended, so that all tasks should have been replaced. */
-const LASTS_MS = 3_600_000;
+const LASTS_MS = HOUR_MS;
 
 /** Finds changed secrets of a pool that wait for a person, or whose tasks stay for long. */
 export function secretFindings(view: PoolView, now: EpochMs): readonly Finding[] {

@@ -3,6 +3,7 @@
  * the lowest priority, so a limit may hold back launches for them until coderd fails their jobs after
  * half an hour. That estimate counts every daemon of the pool as serving prebuilds only.
  */
+
 import type { Assigned, Assignment } from '../assign/assignment.ts';
 import { failsAt, oldestOf, REAPED_AFTER_MS, type TagGroup } from '../demand/demand.ts';
 import { deriveRecord, PREBUILDS_USER } from '../demand/record.ts';
@@ -13,9 +14,10 @@ import { memoized } from '../model/memoize-by-object.ts';
 import type { Finding, PoolPlan, Reason, Served } from '../model/plan.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { displayTags, tagKey } from '../model/tags.ts';
+import { MINUTE_MS } from '../model/units.ts';
 
 /** A generous start time of a task until its daemon has registered. */
-const EXPECTED_START_MS = 2 * 60_000;
+const EXPECTED_START_MS = 2 * MINUTE_MS;
 
 /** The earliest time at which a daemon can be ready for a job, in milliseconds from now. */
 const EARLIEST_MS: Readonly<Record<Served, number>> = {
@@ -79,7 +81,7 @@ function named(group: TagGroup) {
 /** Before this time the estimate is rough: a burst may be over sooner than its first jobs suggest. */
 const EARLY_MS = REAPED_AFTER_MS / 2;
 /** Without a daemon, or without a known duration, jobs that have waited for so long are late. */
-const LATE_MS = 20 * 60_000;
+const LATE_MS = 20 * MINUTE_MS;
 
 /** Reasons of a pool that hold back launches. If the first ones apply, the others hold nothing. */
 const LIMITS: readonly Reason['code'][] = [

@@ -1,5 +1,7 @@
 /** The price of a task. Only compared, so it need not be today's. */
+
 import type { Architecture, PoolConfig } from '../model/config.ts';
+import { HOUR_MS, MINUTE_MS } from '../model/units.ts';
 
 /** Dollars an hour, for one vCPU and for one GB. */
 export type FargatePrices = Readonly<Record<Architecture, { readonly vcpu: number; readonly gb: number }>>;
@@ -35,9 +37,9 @@ export function dollarsOf(
 export const NAT_GB_DOLLARS = 0.045;
 
 /** From a drain request until the task is gone. It is paid and runs no job. */
-const DRAIN_MS = 60_000;
+const DRAIN_MS = MINUTE_MS;
 
 /** The cost of starting and stopping one task, in dollars. */
 export function launchCost(pool: PoolConfig, startMs: number): number {
-  return pool.dollarsPerLaunch + (priceOf(pool) / 1e6) * ((startMs + DRAIN_MS) / 3_600_000);
+  return pool.dollarsPerLaunch + (priceOf(pool) / 1e6) * ((startMs + DRAIN_MS) / HOUR_MS);
 }

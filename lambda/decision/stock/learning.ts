@@ -3,6 +3,7 @@
  * chooses a rule after each. The choice follows from the builds alone, however many are played at a
  * time.
  */
+import { HOUR_MS, MINUTE_MS } from '../model/units.ts';
 import { type ChosenRule, chooseRule, type RuleInReplay } from './choose-rule.ts';
 import {
   type ReplayedBuild,
@@ -14,7 +15,7 @@ import {
   usualBuilds,
 } from './replay.ts';
 
-export const SLOT_MS = 30 * 60_000;
+export const SLOT_MS = 30 * MINUTE_MS;
 const SLOTS_A_DAY = 48;
 /** After so many slots a half hour counts for 1/e of what it did. */
 const FADES_AFTER = 7 * SLOTS_A_DAY;
@@ -49,7 +50,7 @@ export class FadingSum {
   }
 }
 
-const SLOT_HOURS = SLOT_MS / 3_600_000;
+const SLOT_HOURS = SLOT_MS / HOUR_MS;
 /** The latest builds say how long builds usually take. */
 const MOST_DURATIONS = 500;
 

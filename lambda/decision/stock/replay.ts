@@ -309,7 +309,7 @@ export function priceReplay(
     startPrice: Math.min(...pools.map(({ pool, startMs }) => launchCost(pool, startMs))),
     taskPrice: Math.min(...pools.map(({ pool }) => priceOf(pool))) / 1e6 / HOUR_MS,
     launchPrice: Math.max(LEAST_LAUNCH_DOLLARS, launch),
-    waitPrice: Math.max(...pools.map(({ pool }) => pool.waiting.person)) / 60_000,
+    waitPrice: Math.max(...pools.map(({ pool }) => pool.waiting.person)) / MINUTE_MS,
     most: sum(pools, ({ pool }) => pool.max),
   };
 }

@@ -1,9 +1,11 @@
 /** The daemons of one organization: their tasks, whether they are busy, and since when idle. */
+
 import { type DaemonId, type EpochMs, lastPart } from '../model/brands.ts';
 import { by, partition, unique } from '../model/collections.ts';
 import { memoized } from '../model/memoize-by-object.ts';
 import type { Daemon, Job, OrganizationReadings, Task } from '../model/snapshot.ts';
 import { areEqual, hasAll, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
+import { MINUTE_MS } from '../model/units.ts';
 
 /** coderd then calls a daemon offline (docs/internals/coder.md §2, StaleInterval). */
 export const STALE_AFTER_MS = 90_000;
@@ -120,7 +122,7 @@ export function isAlive({ last_seen_at }: Daemon, now: EpochMs): boolean {
 }
 
 /** How often coderd writes when it saw a daemon (docs/internals/coder.md §2). */
-const HEARTBEAT_MS = 60_000;
+const HEARTBEAT_MS = MINUTE_MS;
 
 /** Whether a daemon's connection has most likely ended, although coderd does not list it as offline yet. */
 export function mayHaveLeft({ last_seen_at }: Daemon, now: EpochMs): boolean {

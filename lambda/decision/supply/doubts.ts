@@ -1,9 +1,11 @@
 /** The doubts about the readings of each pool. Any one holds scale-in; scale-out continues. */
+
 import type { EpochMs } from '../model/brands.ts';
 import { by, sum, unique } from '../model/collections.ts';
 import { memoized } from '../model/memoize-by-object.ts';
 import type { Doubt, Finding, ReadingName } from '../model/plan.ts';
 import type { Daemon, OrganizationReadings, Reading, ReadingStatus, Snapshot } from '../model/snapshot.ts';
+import { MINUTE_MS } from '../model/units.ts';
 import { compareVersion, OLDEST_SERVER } from '../model/version.ts';
 import { isAlive, workerOf } from './daemons.ts';
 import { type ClusterLists, listsFor } from './left-out.ts';
@@ -187,7 +189,7 @@ function judgeWorkers(
 }
 
 /** With a larger difference between clocks, lease times cannot be compared. */
-const CLOCK_TOLERANCE_MS = 60_000;
+const CLOCK_TOLERANCE_MS = MINUTE_MS;
 
 function judgeTimes(
   { name, jobs, daemons, previousJobs, workspaces, templates }: OrganizationReadings,
@@ -263,7 +265,7 @@ function judgeCounts({ pool, service, listed }: PoolView): readonly DoubtFinding
 }
 
 /** So many changes by others within this time are no accident: something else sizes the pool too. */
-const CONTESTED = { changes: 3, withinMs: 10 * 60_000 } as const;
+const CONTESTED = { changes: 3, withinMs: 10 * MINUTE_MS } as const;
 
 /** Each of our changes would be undone and would cost launches (docs/adr/0041). */
 function judgeChanges({ pool, service }: PoolView): readonly DoubtFinding[] {

@@ -4,10 +4,12 @@
  * capacity, or if it may not assume a role. Then there is no task record, only a service event. If
  * that is missing too, the time for which tasks are missing tells.
  */
+
 import type { EpochMs } from '../model/brands.ts';
 import { by } from '../model/collections.ts';
 import { memoized } from '../model/memoize-by-object.ts';
 import type { Service, ServiceEvent, Shortage, Task } from '../model/snapshot.ts';
+import { HOUR_MS, MINUTE_MS } from '../model/units.ts';
 
 /** Since when and why ECS cannot place tasks of a service. */
 export type PlacementFailure = {
@@ -24,11 +26,11 @@ const STARTED = /\bhas started \d+ tasks?\b/i;
 
 const EVENTS_USED = 10;
 /** ECS does not repeat an event until its cause is gone or six hours have passed. */
-const EVENT_HOLDS_MS = 6 * 3_600_000;
+const EVENT_HOLDS_MS = 6 * HOUR_MS;
 /** One attempt may place some tasks and fail for others: a start this close proves nothing. */
-const SAME_ATTEMPT_MS = 60_000;
+const SAME_ATTEMPT_MS = MINUTE_MS;
 /** Twice the start time within these bounds, though ECS creates a task within seconds. */
-const MISSING_MS = { least: 5 * 60_000, most: 15 * 60_000 } as const;
+const MISSING_MS = { least: 5 * MINUTE_MS, most: 15 * MINUTE_MS } as const;
 const SILENT = 'ECS wrote no service event that says why';
 
 /** Selects the events about placement: at most ten, newest first. */

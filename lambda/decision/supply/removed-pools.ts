@@ -3,11 +3,13 @@
  * They drain like retiring pools. Their settings come from the tags of the service and of its
  * daemons.
  */
+
 import { type EpochMs, type PoolName, poolOfPart } from '../model/brands.ts';
 import { by, unique } from '../model/collections.ts';
 import type { Config, PoolConfig, ScaleIn } from '../model/config.ts';
 import { isOwn, ORGANIZATION_TAG, POOL_TAG, SCALE_IN_TAG, tagOf } from '../model/service-tags.ts';
 import type { Service, Snapshot } from '../model/snapshot.ts';
+import { HOUR_MS } from '../model/units.ts';
 import { partsOf } from '../settings/parts.ts';
 import { NO_TASKS } from '../settings/settings-in-force.ts';
 import { poolNamed } from './daemons.ts';
@@ -16,7 +18,7 @@ import { poolNamed } from './daemons.ts';
  * A deployment creates the service of a new pool before the function gets the new configuration.
  * CloudFormation waits at most 3 hours for a service, so a younger service may be new, not removed.
  */
-const NEW_FOR_MS = 3 * 3_600_000;
+const NEW_FOR_MS = 3 * HOUR_MS;
 
 /** As retiring pools, by name. None if the own stack's name is unknown. */
 export function removedPools({ ecs, coder, takenAt }: Snapshot, { pools }: Config): readonly PoolConfig[] {

@@ -4,10 +4,12 @@
  * longer counts as supply, so its replacement launches first. Then it gets the drain request. The
  * lease itself shows when that was, so nothing is remembered (docs/adr/0009).
  */
+
 import type { EpochMs } from '../model/brands.ts';
 import { by, partition } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
 import { type Doubt, REPLACING, type Replacing } from '../model/plan.ts';
+import { MINUTE_MS } from '../model/units.ts';
 import { isComing, unplacedTasks } from './capacity.ts';
 import { isProven, outdatedCredential, unprovenPsk } from './credentials.ts';
 import { isOldRevision } from './older-tasks.ts';
@@ -15,13 +17,13 @@ import type { PoolView } from './supply.ts';
 import { drainedMs, isBooting, isGuarded, type TaskView } from './task-state.ts';
 
 /** A drain request younger than this delays the next share. */
-const SHARE_EVERY_MS = 60_000;
+const SHARE_EVERY_MS = MINUTE_MS;
 /** The time that one task with an earlier secret has to leave before the next one drains. */
-const TRIAL_MS = 30 * 60_000;
+const TRIAL_MS = 30 * MINUTE_MS;
 /** A lost connection is back within seconds (docs/internals/coder.md §5). Wait at most this. */
-const SILENT_FOR_MS = 5 * 60_000;
+const SILENT_FOR_MS = 5 * MINUTE_MS;
 /** An old build that has run for so long may hold a deployment open for hours. */
-const LONG_BUILD_MS = 10 * 60_000;
+const LONG_BUILD_MS = 10 * MINUTE_MS;
 
 /** Why a task has to be replaced; undefined if it has not. */
 export function replacementReason(pool: PoolView, view: TaskView, now: EpochMs): Replacing | undefined {

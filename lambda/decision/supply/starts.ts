@@ -6,19 +6,21 @@
  * itself waits only after tasks that never ran. The autoscaler stores no state for this: ECS shows stopped
  * tasks for an hour (docs/internals/aws.md §2), and coderd shows when a daemon registered.
  */
+
 import type { EpochMs } from '../model/brands.ts';
 import { by, percentile } from '../model/collections.ts';
 import type { StartTime } from '../model/plan.ts';
 import type { Task } from '../model/snapshot.ts';
+import { MINUTE_MS } from '../model/units.ts';
 import { provisionerOf } from './daemons.ts';
 
-const WINDOW_MS = 10 * 60_000;
+const WINDOW_MS = 10 * MINUTE_MS;
 export const FAILURES_TO_TRIP = 3;
 /** With one probe at a time, few guards without a lease end in the hour that ECS shows. */
 const REFUSALS_TO_TRIP = 2;
-const LONGEST_PAUSE_MS = 10 * 60_000;
+const LONGEST_PAUSE_MS = 10 * MINUTE_MS;
 /** A task that does not run after this time is not expected to come. */
-const START_TTL_MS = 10 * 60_000;
+const START_TTL_MS = 10 * MINUTE_MS;
 
 /** The exit code of a guard that got no lease in time (guard/guard.sh). */
 const NO_LEASE = 75;
@@ -153,7 +155,7 @@ export function lateAfter({ from, p95Ms }: StartTime): number | undefined {
 }
 
 const STARTS_TO_BE_LATE = 3;
-const LEAST_LATE_MS = 2 * 60_000;
+const LEAST_LATE_MS = 2 * MINUTE_MS;
 
 const STALLED = 'ECS has not begun to run a desired task for over 10 min; the events of its service say why';
 
@@ -220,9 +222,9 @@ const MIN_SAMPLES = 3;
 /** Only the newest starts count: images, sizes and registries change. */
 const MAX_SAMPLES = 50;
 /** A longer time is no start: the daemon may have registered again, for example with a new key. */
-const LONGEST_MS = 15 * 60_000;
+const LONGEST_MS = 15 * MINUTE_MS;
 /** A guard takes its lease within seconds, unless a deployment or its agent prevents it (docs/internals/aws.md §1). */
-export const LEASE_LATE_MS = 2 * 60_000;
+export const LEASE_LATE_MS = 2 * MINUTE_MS;
 
 /** Computes the start time of a pool: from when ECS creates a task until its daemon registers. */
 export function learnStartTime({ settingMs, ...input }: Starts & { readonly settingMs: number }): StartTime {

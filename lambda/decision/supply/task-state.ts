@@ -3,24 +3,26 @@
  * from its protection and coderd's rows. If the state is not certain, it is the one that holds
  * scale-in.
  */
+
 import { type EpochMs, poolOfPart } from '../model/brands.ts';
 import { by } from '../model/collections.ts';
 import type { PoolConfig } from '../model/config.ts';
 import type { Daemon, OrganizationReadings, Protection, Task } from '../model/snapshot.ts';
 import { areEqual, normalizeTags, type TagSet } from '../model/tags.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../model/units.ts';
 import type { Claims, DaemonIndex } from './daemons.ts';
 import { isOverdue, LEASE_LATE_MS } from './starts.ts';
 
 /** A guard sets and renews its lease to this. */
-const NEW_LEASE_MS = 48 * 3_600_000;
+const NEW_LEASE_MS = 48 * HOUR_MS;
 /** A protection with less time left than this means that the task drains. */
-const LEASE_MS = 24 * 3_600_000;
+const LEASE_MS = DAY_MS;
 /** Only guards and drain requests set a longer protection. Rung `confirm` uses half an hour. */
-const GUARDLESS_MS = 2 * 3_600_000;
+const GUARDLESS_MS = 2 * HOUR_MS;
 /** A drain request, or a guard that drains by itself, sets the protection to this. */
-const LEAVING_MS = 23 * 3_600_000;
+const LEAVING_MS = 23 * HOUR_MS;
 /** A task that has been RUNNING for longer has had enough time to get a lease and a daemon. */
-const BOOT_MS = 15 * 60_000;
+const BOOT_MS = 15 * MINUTE_MS;
 
 /** Those of architecture.md, "The lease", and `replacing`: its turn has come (rolling.ts). */
 export type TaskState = 'starting' | 'working' | 'replacing' | 'leaving' | 'left' | 'unguarded';
@@ -221,7 +223,7 @@ function runsFor({ startedAt }: Task, now: EpochMs): number {
 }
 
 /** With less than this left, the protection may end before ECS chooses a task to stop. */
-const SURE_FOR_MS = 5 * 60_000;
+const SURE_FOR_MS = 5 * MINUTE_MS;
 
 /** Whether the task is protected for long enough that ECS does not stop it. */
 export function isSure({ leaseMs }: Pick<TaskView, 'leaseMs'>): boolean {

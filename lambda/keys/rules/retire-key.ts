@@ -1,15 +1,17 @@
 /** A key may go when no task and no daemon can hold it. Any doubt keeps it: a build could be lost. */
+
 import type { EpochMs } from '../../decision/model/brands.ts';
+import { DAY_MS, MINUTE_MS } from '../../decision/model/units.ts';
 import type { KeyVerdict } from '../model/events.ts';
 import { type OwnDeployment, poolOfKey } from '../model/pool.ts';
 import type { KeyFacts, Listed, PoolTask, SeenDaemon } from '../model/ports.ts';
 
 /** A task created up to this long after the switch may have read the old version of the secret. */
-const SWITCH_MARGIN_MS = 600_000;
+const SWITCH_MARGIN_MS = 10 * MINUTE_MS;
 /** A daemon that was seen in this time may come back. */
-const UNSEEN_MS = 600_000;
+const UNSEEN_MS = 10 * MINUTE_MS;
 /** A key that no version holds may be one that another invocation is about to store. */
-const ORPHAN_MS = 86_400_000;
+const ORPHAN_MS = DAY_MS;
 
 export type PoolSecretFacts = {
   readonly secretId: string;

@@ -1,7 +1,9 @@
 /** The pools with managed keys: whether their tasks get a working key, and what their secrets hold. */
+
 import type { EpochMs } from '../../decision/model/brands.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
 import { POOL_TAG } from '../../decision/model/service-tags.ts';
+import { MINUTE_MS } from '../../decision/model/units.ts';
 import type { PoolReport } from '../model/events.ts';
 import { type ManagedPool, readState } from '../model/pool.ts';
 import type { KeyPorts, PoolSecret, SecretInfo } from '../model/ports.ts';
@@ -34,7 +36,7 @@ export async function lookAfterPools(
   return states;
 }
 
-const SWEEP_MS = 900_000;
+const SWEEP_MS = 15 * MINUTE_MS;
 /** Multiples of the golden ratio, less their whole parts, are spread evenly, however many there are. */
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
@@ -119,7 +121,7 @@ const FLAWS: Readonly<Record<Flaw, string>> = {
 };
 
 /** A version gets its key within a minute of its announcement, unless the key function fails. */
-const ROTATION_MS = 600_000;
+const ROTATION_MS = 10 * MINUTE_MS;
 export const IS_ROTATING = 'a rotation is running: a version of its secret has no key yet';
 
 function doubtsOf({ inDoubt, changedAt, current }: PoolSecretFacts, now: EpochMs): readonly string[] {

@@ -1,5 +1,7 @@
 /** Gives up after a minute and reports the names that are left: a stack that stays would be worse. */
+
 import { messageOf } from '../../decision/model/message-of.ts';
+import { MINUTE_MS } from '../../decision/model/units.ts';
 import type { ResourceEvent } from '../model/events.ts';
 import { KeysError } from '../model/keys-error.ts';
 import {
@@ -14,7 +16,7 @@ import {
 import type { KeyPorts, Organization } from '../model/ports.ts';
 import { isOfNoConcern } from './read-keys.ts';
 
-const GIVE_UP_MS = 60_000;
+const GIVE_UP_MS = MINUTE_MS;
 const PAUSE_MS = 5_000;
 
 type Removed = {

@@ -3,7 +3,9 @@
  * waits between two looks. A message may be lost, repeated or late: that adds or saves a look, and
  * changes nothing else.
  */
+
 import { type EpochMs, plusMs } from '../../decision/model/brands.ts';
+import { HOUR_MS } from '../../decision/model/units.ts';
 
 /** Requests the next look of a minute. */
 export type LookMessage = {
@@ -24,7 +26,7 @@ const EARLY_MS = 500;
 const LONGEST_REST_MS = 10_000;
 
 /** After a failure invocations wait for their looks this long. So there is one warning an hour. */
-const CLOSED_MS = 3_600_000;
+const CLOSED_MS = HOUR_MS;
 
 /** Lives as long as the process. What it remembers may be lost. */
 export class Relay {

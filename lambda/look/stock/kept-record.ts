@@ -3,10 +3,12 @@
  * a lost, old or wrong one changes how fast a process learns. No failure of the store fails or
  * delays a look.
  */
+
 import type { EpochMs, OrganizationId } from '../../decision/model/brands.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
 import type { StockChoice } from '../../decision/model/snapshot.ts';
 import type { TagSet } from '../../decision/model/tags.ts';
+import { HOUR_MS, MINUTE_MS } from '../../decision/model/units.ts';
 import type { ReplayedBuild } from '../../decision/stock/replay.ts';
 
 /** What a new process of the function needs, so that it does not have to learn again. */
@@ -48,9 +50,9 @@ export interface RecordStore {
 
 /** The first look waits so long for the record. Later it comes into effect at a later look. */
 const MOST_WAIT_MS = 1_000;
-const WRITE_EVERY_MS = 60_000;
+const WRITE_EVERY_MS = MINUTE_MS;
 /** After a failure, also for lack of a route to the store, no request is sent for so long. */
-const REST_MS = 3_600_000;
+const REST_MS = HOUR_MS;
 
 type KeptRecordOptions = {
   readonly learner: {

@@ -15,6 +15,7 @@ import type {
   StockChoice,
 } from '../../decision/model/snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from '../../decision/model/tags.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../decision/model/units.ts';
 import { type BuildsIn, Learning } from '../../decision/stock/learning.ts';
 import {
   coarseRulesFor,
@@ -28,20 +29,20 @@ import type { StockSet } from '../../decision/stock/stock-groups.ts';
 import { MOST_BUILDS, type StockRecord, withNewestBuilds } from './kept-record.ts';
 
 /** A build is learned when it is this old: then its duration is known, or it is a long one. */
-const SETTLED_MS = 10 * 60_000;
-const RECORD_EVERY_MS = 5 * 60_000;
+const SETTLED_MS = 10 * MINUTE_MS;
+const RECORD_EVERY_MS = 5 * MINUTE_MS;
 /** The clocks of coderd's servers may differ by so much. */
-const CLOCK_SKEW_MS = 60_000;
-const KEPT_MS = 7 * 24 * 3_600_000;
+const CLOCK_SKEW_MS = MINUTE_MS;
+const KEPT_MS = 7 * DAY_MS;
 /** A set of pools that no look has seen for so long is forgotten. */
-const FORGET_MS = 24 * 3_600_000;
+const FORGET_MS = DAY_MS;
 /** If the clock steps back by more, everything is learned again. */
-const STEP_BACK_MS = 3_600_000;
+const STEP_BACK_MS = HOUR_MS;
 /** Replayed builds of one look, over all rules: about 90 ms, until all builds are replayed. */
 const STEPS_A_LOOK = 120_000;
 /** A learned start time that differs by more than this share starts the replays again. */
 const SAME_START = 0.2;
-const UNKNOWN_BUILD_MS = 60_000;
+const UNKNOWN_BUILD_MS = MINUTE_MS;
 /** So many builds of a tag set say how long its builds take. */
 const NEWEST_DURATIONS = 30;
 /** A build that took less ended before it began, by another clock. */

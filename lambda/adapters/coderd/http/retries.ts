@@ -2,7 +2,9 @@
  * Which requests are sent again, as a whole, and when. undici's own retries request the rest of a cut answer,
  * which coderd does not support, and over TLS some never settle.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MINUTE_MS } from '../../../decision/model/units.ts';
 
 export type Patience = {
   /** The longest time without data from coderd, in milliseconds. */
@@ -17,7 +19,7 @@ export type Patience = {
 export const PATIENCE_OF_A_LOOK: Patience = { silentMs: 8_000, retryMs: 5_000 };
 
 /** After a 429, five invocations. A longer `Retry-After` is a mistake, and would leave jobs without tasks. */
-export const LONGEST_PAUSE_MS = 300_000;
+export const LONGEST_PAUSE_MS = 5 * MINUTE_MS;
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 type Answered = { readonly statusCode: number; readonly headers: Headers };
