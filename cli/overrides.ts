@@ -2,7 +2,6 @@
  * `autoscaler pause | resume | pin | unpin`: writes overrides as tags on the pool's ECS service
  * (docs/adr/0016). coderd may be down. The next look, within a minute, applies them.
  */
-
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { EcsAdapter } from '../lambda/adapters/ecs/ecs.ts';
 import { OverrideTags, OverrideTagsError } from '../lambda/adapters/ecs/override-tags.ts';

@@ -1,5 +1,4 @@
 /** Exit codes: 0 success, 1 invalid input or failed check, 2 wrong usage, 3 a crossed limit of `compare`. */
-
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Help, type Option } from 'commander';
 import { type CliEnvironment, type CommandContext, UsageError } from './shared/cli-environment.ts';

@@ -1,5 +1,4 @@
 /** Tables of docs/cost.md: Coder's validated sizes as files of examples/, and what they cost. */
-
 import {
   ASSUMED,
   BUILDS,

@@ -3,7 +3,6 @@
  * us-east-1 and the assumptions below. It is an estimate: use it to find the large items and to
  * compare configurations.
  */
-
 import type { DeployedPool, Deployment } from '../lambda/config/rules/deployment.ts';
 import { partsOn, secretsOf } from '../lambda/config/rules/deployment.ts';
 import { sum } from '../lambda/decision/model/collections.ts';

@@ -1,5 +1,4 @@
 /** What each published package contains. The versions of its dependencies are in package.json. */
-
 import { buildHandler, HANDLER_NAMES, packFile } from '../infra/constructs/handler-files.ts';
 import { buildPageScript } from '../lab/what-if/report/page-script.ts';
 import { bundleModule } from './bundle.ts';

@@ -1,5 +1,4 @@
 /** `--deep`: compares coderd's answers with the recorded answers of tested releases. */
-
 import * as z from 'zod';
 import { refusalOf } from '../../lambda/adapters/coderd/http/answer.ts';
 import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';

@@ -1,5 +1,4 @@
 /** Checks that each pool has one ECS service, a task definition that matches the configuration, and its provider. */
-
 import { readFileSync } from 'node:fs';
 import {
   ApplicationAutoScalingClient,

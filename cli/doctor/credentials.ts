@@ -1,5 +1,4 @@
 /** Checks the credential of each pool, and the pool's other secrets. */
-
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import {
   type ProvisionerKey,

@@ -2,7 +2,6 @@
  * `autoscaler explain-job`: gathers what coderd's row, the function's log and a live look tell of one job.
  * Exit code 1 if the job is unknown or coderd cannot be read.
  */
-
 import { type Command, InvalidArgumentError } from 'commander';
 import { type JobDetails, readJobDetails } from '../../lambda/adapters/coderd/history.ts';
 import { loadConfig } from '../../lambda/config/load.ts';

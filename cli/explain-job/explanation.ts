@@ -1,5 +1,4 @@
 /** The explanation of one job as data, and how its parts are derived. `--json` prints it unchanged. */
-
 import type { JobDetails } from '../../lambda/adapters/coderd/history.ts';
 import { type EpochMs, isoTime, plusMs } from '../../lambda/decision/model/brands.ts';
 import { unique } from '../../lambda/decision/model/collections.ts';

@@ -1,5 +1,4 @@
 /** Formats the explanation of a job as text: what it is, how it stands, where its wait went. */
-
 import type { IsoTime } from '../../lambda/decision/model/plan.ts';
 import { causeText, checkText } from '../../lambda/explain/dead-build-text.ts';
 import { ageText, seconds, some, tagText, timeText } from '../../lambda/explain/format.ts';

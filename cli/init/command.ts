@@ -1,5 +1,4 @@
 /** `autoscaler init`: writes a first configuration from a live coderd. */
-
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';

@@ -1,5 +1,4 @@
 /** Computes the pools of a first configuration from the templates of coderd. */
-
 import { ROLE } from '../../lambda/adapters/coderd/coderd.ts';
 import { listWorkspaces } from '../../lambda/adapters/coderd/forecast/workspace-list.ts';
 import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';

@@ -1,5 +1,4 @@
 /** What `autoscaler init` prints: the pools, what they do not cover, and what to do next. */
-
 import { some, tagText } from '../../lambda/explain/format.ts';
 import { DEFAULT_CONFIG } from '../shared/cli-environment.ts';
 import { foldCommand, plainTable, wrapLines } from '../shared/plain-table.ts';

@@ -1,5 +1,4 @@
 /** Reads from coderd what a configuration is made of. Changes nothing in coderd. */
-
 import { readUser, type User } from '../../lambda/adapters/coderd/account.ts';
 import { CoderdAdapter, ROLE, refuseOldServer } from '../../lambda/adapters/coderd/coderd.ts';
 import { readRefused } from '../../lambda/adapters/coderd/forecast/permissions.ts';

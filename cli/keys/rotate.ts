@@ -1,5 +1,4 @@
 /** `autoscaler keys rotate`: starts a rotation, for which Secrets Manager runs the key function. */
-
 import type { Command } from 'commander';
 import { isDenied } from '../../lambda/adapters/shared/aws-calls.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';

@@ -1,5 +1,4 @@
 /** Reads what `autoscaler keys list` shows. A part that cannot be read gives a sentence instead. */
-
 import type { Config, PoolConfig, SecretRef } from '../../lambda/decision/model/config.ts';
 import { POOL_TAG, STACK_TAG, tagOf } from '../../lambda/decision/model/service-tags.ts';
 import type { Reading, Service } from '../../lambda/decision/model/snapshot.ts';

@@ -1,5 +1,4 @@
 /** Does the steps. Each act finds what exists and makes only the rest, so it can be cut short anywhere. */
-
 import { createHash } from 'node:crypto';
 import { costOf, loadOf, QUIET, totalOf } from '../../infra/cost.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';

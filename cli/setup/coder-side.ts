@@ -1,5 +1,4 @@
 /** coderd with the session of a person: what setup reads, and the users and tokens that it makes. */
-
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';

@@ -1,5 +1,4 @@
 /** `autoscaler setup`: from nothing to a checked deployment, one step after the other. */
-
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { type Command, Option } from 'commander';

@@ -1,5 +1,4 @@
 /** Where the waits of the last hour went, from the function's log lines about started jobs. */
-
 import type { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { type InsightsRows, LogQueryError, queryLogs } from '../../lambda/adapters/insights.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';

@@ -1,5 +1,4 @@
 /** The status as data, from a snapshot, its plan and the function's log. `--json` prints it unchanged. */
-
 import type { Deliberation } from '../../lambda/decision/decide.ts';
 import { poolOfPart } from '../../lambda/decision/model/brands.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';

@@ -1,5 +1,4 @@
 /** Formats a status as text: the most important facts first, 80 columns if names are short. */
-
 import { sum } from '../../lambda/decision/model/collections.ts';
 import { ageText, section, some, textOf } from '../../lambda/explain/format.ts';
 import { promiseLines } from '../../lambda/explain/promise-text.ts';

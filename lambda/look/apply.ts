@@ -3,7 +3,6 @@
  * Pools run in parallel. Within a pool actions run one after the other, and a failure skips the
  * rest.
  */
-
 import type { PoolName, TaskArn } from '../decision/model/brands.ts';
 import { batchesOf } from '../decision/model/collections.ts';
 import { messageOf } from '../decision/model/message-of.ts';

@@ -2,7 +2,6 @@
  * The looks of one minute: as often as the plans request, and none that could run into the last
  * seconds. Between two looks the invocation ends and a message starts the next one, or it waits.
  */
-
 import { NEXT_INVOCATION_MS } from '../decision/look-again.ts';
 import { type EpochMs, plusMs } from '../decision/model/brands.ts';
 import type { Config } from '../decision/model/config.ts';

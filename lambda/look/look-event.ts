@@ -3,7 +3,6 @@
  * (infra/constructs/watching/log-queries.ts) and sentences for the person on call. A look has one
  * event, whatever the size of the deployment.
  */
-
 import { lastPart, poolOfPart } from '../decision/model/brands.ts';
 import { sum } from '../decision/model/collections.ts';
 import type { Action, PoolPlan } from '../decision/model/plan.ts';

@@ -1,5 +1,4 @@
 /** Computes the rows of the log event for tag groups: pending jobs, and how long the running jobs waited. */
-
 import { deriveDemand, oldestOf, type TagGroup } from '../decision/demand/demand.ts';
 import { type EpochMs, isoTime } from '../decision/model/brands.ts';
 import { by, percentile, sum, unique } from '../decision/model/collections.ts';

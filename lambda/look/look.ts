@@ -1,5 +1,4 @@
 /** One look: observe, decide and apply. A dry run only observes and decides. */
-
 import { type Deliberation, deliberate } from '../decision/decide.ts';
 import type { Config } from '../decision/model/config.ts';
 import { type Action, type Finding, type Plan, READING_NAMES } from '../decision/model/plan.ts';

@@ -1,5 +1,4 @@
 /** Reads one snapshot of coderd, ECS and Secrets Manager, with parallel requests where possible. */
-
 import { type EpochMs, type JobId, lastPart, type OrganizationId } from '../decision/model/brands.ts';
 import type { Config, PoolConfig } from '../decision/model/config.ts';
 import { type SecretEntry, secretsOf } from '../decision/model/secrets.ts';

@@ -3,7 +3,6 @@
  * once. The memory is that of the process: when it began to look, which jobs it saw pending and
  * since when, which jobs it returned, and the tasks that it requested.
  */
-
 import type { EpochMs, JobId, OrganizationId } from '../decision/model/brands.ts';
 import { by } from '../decision/model/collections.ts';
 import type { Plan } from '../decision/model/plan.ts';

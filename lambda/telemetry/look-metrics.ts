@@ -1,5 +1,4 @@
 /** Computes the metric values of a look from its result and its log event. */
-
 import { sum } from '../decision/model/collections.ts';
 import type { DaemonCounts, Plan, PoolPlan } from '../decision/model/plan.ts';
 import { DAY_MS } from '../decision/model/units.ts';

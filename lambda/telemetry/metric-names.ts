@@ -1,5 +1,4 @@
 /** The names of the function's metrics, for the code that emits them and for alarms and dashboards. */
-
 import type { WaitPart } from '../decision/waits/wait-parts.ts';
 
 /** The stack sets it as `POWERTOOLS_METRICS_NAMESPACE`. */

@@ -1,5 +1,4 @@
 /** The forecast is kept: when it is read anew, and what stands in for what can't be. */
-
 import { describe, expect, it } from 'vitest';
 import { Forecast } from '../../lambda/adapters/coderd/forecast/forecast.ts';
 import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';

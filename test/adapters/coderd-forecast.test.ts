@@ -1,5 +1,4 @@
 /** One reading of the forecast: pages, permissions, versions, and what servers answer instead. */
-
 import { describe, expect, it } from 'vitest';
 import { Forecast } from '../../lambda/adapters/coderd/forecast/forecast.ts';
 import { jobSchema } from '../../lambda/adapters/coderd/http/schemas.ts';

@@ -1,5 +1,4 @@
 /** Reading back in time: lists that have no pages, and a client with more patience than a look. */
-
 import type { RequestListener } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { readBuildsSince, readJobsSince } from '../../lambda/adapters/coderd/history.ts';

@@ -1,5 +1,4 @@
 /** Lists of coderd that are longer than the memory. */
-
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';

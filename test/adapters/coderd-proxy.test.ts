@@ -1,5 +1,4 @@
 /** The way to coderd: through a proxy, with a CA of one's own, and counted. */
-
 import { createServer, type RequestListener } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';

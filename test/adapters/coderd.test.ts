@@ -1,5 +1,4 @@
 /** The coderd adapter against the world's coderd, and against servers that answer nonsense. */
-
 import type { RequestListener } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,4 @@
 /** The license, against the world's coderd and against servers that answer otherwise. */
-
 import { describe, expect, it } from 'vitest';
 import { License } from '../../lambda/adapters/coderd/hourly.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';

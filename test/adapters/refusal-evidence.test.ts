@@ -1,5 +1,4 @@
 /** What tells whether coderd refuses a transition: members and daemons that have gone. Neither is needed for a forecast. */
-
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';

@@ -1,5 +1,4 @@
 /** When the token ends, against the world's coderd and against servers that answer otherwise. */
-
 import { expect, it } from 'vitest';
 import { TokenExpiry, tokenId } from '../../lambda/adapters/coderd/token-expiry.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';

@@ -1,5 +1,4 @@
 /** What pages of the documentation must have, and what their commands do. */
-
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

@@ -2,7 +2,6 @@
  * The key function in a small world: the simulated coderd and Secrets Manager behind the real
  * adapters, and tasks that read their key when they start. No sockets, and time moves only when told.
  */
-
 import type { DaemonConnection } from '../../lab/world/base/daemon-connection.ts';
 import { Random } from '../../lab/world/base/random.ts';
 import { Timeline } from '../../lab/world/base/timeline.ts';

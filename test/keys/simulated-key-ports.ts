@@ -1,5 +1,4 @@
 /** The key function's adapters on a simulated coderd and Secrets Manager, without sockets. */
-
 import type { CoderdModel } from '../../lab/world/coderd/model.ts';
 import { answerOf } from '../../lab/world/coderd/routes/http.ts';
 import { type AwsCall, inProcessSecrets } from '../../lab/world/in-process/ports.ts';

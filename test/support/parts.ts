@@ -1,5 +1,4 @@
 /** Complete values of the core's types, from the few fields that matter to a test. */
-
 import { checkConfig } from '../../lambda/config/check.ts';
 import type {
   DaemonId,

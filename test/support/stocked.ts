@@ -1,5 +1,4 @@
 /** Snapshots of pools that keep a stock, with idle and busy daemons and a record of recent jobs. */
-
 import { type Deliberation, deliberate } from '../../lambda/decision/decide.ts';
 import type { EpochMs, ServiceArn, TaskArn } from '../../lambda/decision/model/brands.ts';
 import type { Config, PoolConfig } from '../../lambda/decision/model/config.ts';

@@ -2,7 +2,6 @@
  * Watches a world from its start: the transitions that coderd's lifecycle executor could not make,
  * and the number of running tasks.
  */
-
 import { isDue } from '../../lab/world/coderd/tables/transitions.ts';
 import type { BuildReason } from '../../lab/world/coderd/tables/workspace-records.ts';
 import type { World } from '../../lab/world/world.ts';

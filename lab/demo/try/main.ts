@@ -2,7 +2,6 @@
  * `npm run try`: coderd, ECS and the real function keep running until Ctrl-C, for commands in a
  * second terminal. Time is real; only tasks start faster than on Fargate.
  */
-
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setImmediate } from 'node:timers/promises';

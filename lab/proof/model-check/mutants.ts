@@ -1,5 +1,4 @@
 /** Mutants: each breaks a rule of "The lease" (docs/internals/architecture.md). And assumptions left out. */
-
 import { decide } from '../../../lambda/decision/decide.ts';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Config } from '../../../lambda/decision/model/config.ts';

@@ -1,5 +1,4 @@
 /** Invokes the product on its schedule. Some invocations come twice, are slow, or end between two calls. */
-
 import { checkConfig } from '../../../lambda/config/check.ts';
 import type { Config } from '../../../lambda/decision/model/config.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';

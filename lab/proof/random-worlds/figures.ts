@@ -1,5 +1,4 @@
 /** What a simulation counts in its worlds, and the table of it. */
-
 import Table from 'cli-table3';
 import { percentile, sum } from '../../../lambda/decision/model/collections.ts';
 import { WATCHED, type WatchedFigures } from './watch.ts';

@@ -1,5 +1,4 @@
 /** Collects the results of a world's looks, and the problems: actions that a look must not take. */
-
 import { lastPart, plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import { type OrphanEvent, orphansOf } from '../../../lambda/look/orphan-event.ts';

@@ -1,5 +1,4 @@
 /** Counts, look by look, what a world must not do even if no build is killed: see `WATCHED`. */
-
 import { PREBUILDS_USER } from '../../../lambda/decision/demand/record.ts';
 import { type EpochMs, type JobId, poolOfPart } from '../../../lambda/decision/model/brands.ts';
 import { sum } from '../../../lambda/decision/model/collections.ts';

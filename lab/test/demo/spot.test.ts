@@ -2,7 +2,6 @@
  * The demo's world on Spot: AWS takes back 30 % of the tasks on Spot, and for 20 minutes has no Spot
  * capacity. The builds last longer than in the demo, since SIGTERM gives a build two minutes.
  */
-
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { snapshotToJson } from '../../../lambda/adapters/snapshot-schema.ts';

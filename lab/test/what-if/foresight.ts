@@ -3,7 +3,6 @@
  * The daemon of each task is ready a moment before its first job, and the task ends after its last
  * job. Often no job waits, and the cost is close to the bound.
  */
-
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Policy, PolicyContext } from '../../what-if/policies/policy.ts';
 import type { Latencies } from '../../world/ecs/parts/latencies.ts';

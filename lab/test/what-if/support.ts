@@ -1,7 +1,6 @@
 /**
  * Builds the input of whole runs in tests: a short trace, a configuration, latencies and prices.
  */
-
 import { readConfig } from '../../../lambda/config/read.ts';
 import type { Deployment } from '../../../lambda/config/rules/deployment.ts';
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';

@@ -2,7 +2,6 @@
  * The autoscaler runs once for each price of waiting and knows only that. Each other policy runs
  * with every setting of its grid, and the best one for each price counts.
  */
-
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseDocument } from 'yaml';

@@ -1,5 +1,4 @@
 /** Computes matches: for each trace and price of waiting, the autoscaler's figures beside its peers'. */
-
 import { meanOf } from '../../../lambda/decision/model/collections.ts';
 import type { PolicySettings } from '../policies/policy.ts';
 import type { Figures } from '../replay/result.ts';

@@ -1,5 +1,4 @@
 /** Computes both lower bounds of a trace and a configuration. */
-
 import type { Deployment } from '../../../lambda/config/rules/deployment.ts';
 import { meanOf } from '../../../lambda/decision/model/collections.ts';
 import { FARGATE, type Latencies } from '../../world/ecs/parts/latencies.ts';

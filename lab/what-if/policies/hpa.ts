@@ -1,5 +1,4 @@
 /** KEDA's rule on ECS: one ScaledObject for each pool, as on Kubernetes. */
-
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { limitChange, type Recommendation, recommend, stabilize } from './hpa-rule.ts';
 import type { Policy, PolicyContext } from './policy.ts';

@@ -1,5 +1,4 @@
 /** The policies that a backtest compares with the autoscaler (docs/backtest.md). */
-
 import { AGENT_SCALER } from './agent-scaler.ts';
 import { HPA } from './hpa.ts';
 import type { Policy } from './policy.ts';

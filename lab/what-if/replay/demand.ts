@@ -1,5 +1,4 @@
 /** Counts pending and running jobs of a simulated coderd, by the pools that can run them. */
-
 import type { Deployment } from '../../../lambda/config/rules/deployment.ts';
 import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import { covers, normalizeTags, type TagSet } from '../../../lambda/decision/model/tags.ts';

@@ -1,5 +1,4 @@
 /** Records which task ran which job, and computes what Fargate bills for the tasks. */
-
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { sum } from '../../../lambda/decision/model/collections.ts';
 import type { PoolConfig } from '../../../lambda/decision/model/config.ts';

@@ -5,7 +5,6 @@
  * as public articles quote it with the day on which they read it. A region is missing if no article
  * gave a day and the prices of both architectures.
  */
-
 import type { DeployedPool, Deployment } from '../../../lambda/config/rules/deployment.ts';
 import { waitingOf } from '../../../lambda/config/schema/waiting-schema.ts';
 import type { PoolConfig, Waiting } from '../../../lambda/decision/model/config.ts';

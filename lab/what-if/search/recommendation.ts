@@ -1,5 +1,4 @@
 /** Recommends price, limits above the peaks and start time, as YAML of what changes. */
-
 import { stringify } from 'yaml';
 import type { Deployment } from '../../../lambda/config/rules/deployment.ts';
 import { START_TIME } from '../../../lambda/config/schema/schema.ts';

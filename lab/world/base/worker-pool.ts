@@ -2,7 +2,6 @@
  * Runs requests on threads, one at a time on each. A single one is the calling thread: it has all
  * modules.
  */
-
 import { availableParallelism } from 'node:os';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { messageOf } from '../../../lambda/decision/model/message-of.ts';

@@ -1,5 +1,4 @@
 /** Decides when ECS accepts a task protection (docs/internals/aws.md §1). */
-
 import type { CleanupReading } from './rollout.ts';
 
 /** Which calls are refused if too many tasks are protected: AWS leaves it open (docs/internals/aws.md §1). */

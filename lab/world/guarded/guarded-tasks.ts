@@ -1,5 +1,4 @@
 /** Tasks as deployed: each runs the real guard.sh as a process, against a loopback server. */
-
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';

@@ -5,7 +5,6 @@
  *   /v4/<task id>/task                        the metadata, at ECS_CONTAINER_METADATA_URI_V4
  *   /daemons/<daemon's name>                  at CODER_URL: coder.sh reports here for a daemon
  */
-
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';

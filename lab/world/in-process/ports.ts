@@ -2,7 +2,6 @@
  * The ports of the autoscaler on a world in this process: the product's own adapters, without sockets, but with all
  * limits, pages and faults of the simulated coderd and AWS, and the SDK's tries of a throttled call.
  */
-
 import { ECSClient, ECSServiceException } from '@aws-sdk/client-ecs';
 import { SecretsManagerClient, SecretsManagerServiceException } from '@aws-sdk/client-secrets-manager';
 import { SQSClient, SQSServiceException } from '@aws-sdk/client-sqs';

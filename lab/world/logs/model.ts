@@ -1,5 +1,4 @@
 /** CloudWatch Logs: groups of events in order of time. */
-
 import { z } from 'zod';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { parseQuietly } from '../../../lambda/decision/model/parse-quietly.ts';

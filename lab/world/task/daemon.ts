@@ -2,7 +2,6 @@
  * A `coder provisioner start` process (docs/internals/coder.md §5): one job at a time. At SIGTERM it takes no further
  * job, finishes its current one, and exits with 0. At SIGKILL the job stays unfinished.
  */
-
 import {
   type AcquiredJob,
   ConnectionRefused,

@@ -1,5 +1,4 @@
 /** Past jobs and builds, for traces. Only the command line reads them. */
-
 import * as z from 'zod';
 import type { EpochMs } from '../../decision/model/brands.ts';
 import type { BuildInfo } from '../../decision/model/snapshot.ts';

@@ -1,5 +1,4 @@
 /** Values that change rarely, read at most once an hour, such as the license. */
-
 import type { EpochMs } from '../../decision/model/brands.ts';
 import type { Entitlement } from '../../decision/model/snapshot.ts';
 import { HOUR_MS } from '../../decision/model/units.ts';

@@ -2,7 +2,6 @@
  * What the looks of this process saw of recent jobs, and the latest build of each workspace: a lower bound. It
  * sends no request, as a list of all statuses makes coderd read every job (docs/internals/coder.md §1).
  */
-
 import type { JobId, OrganizationId } from '../../decision/model/brands.ts';
 import type { Job, Reading, Workspace } from '../../decision/model/snapshot.ts';
 import { DAY_MS, HOUR_MS } from '../../decision/model/units.ts';

@@ -2,7 +2,6 @@
  * When the session token expires, from `GET /api/v2/users/me/keys/{id}` (coderd/apikey.go). The id is the part
  * of the token before its hyphen. Kept for an hour, because only days matter.
  */
-
 import type { EpochMs } from '../../decision/model/brands.ts';
 import { HOUR_MS, MINUTE_MS } from '../../decision/model/units.ts';
 import type { Secret } from '../shared/secret.ts';

@@ -1,5 +1,4 @@
 /** Keeps the record of builds in one parameter of Systems Manager. */
-
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { GetParametersCommand, PutParameterCommand, type SSMClient } from '@aws-sdk/client-ssm';
 import * as z from 'zod';

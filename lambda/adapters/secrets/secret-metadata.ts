@@ -3,7 +3,6 @@
  * has changed since a task was created needs another call, which dates its current version. A warm function
  * remembers the answers, and when it saw a version become current: AWS does not tell.
  */
-
 import {
   ListSecretVersionIdsCommand,
   paginateListSecrets,

@@ -1,5 +1,4 @@
 /** Reads secret values from Secrets Manager and caches them for 5 minutes. Errors never contain a value. */
-
 import { SecretsProvider } from '@aws-lambda-powertools/parameters/secrets';
 import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';

@@ -1,5 +1,4 @@
 /** Checks rules between several settings of a deployment. rules.ts checks those of the decision. */
-
 import { error, type Findings, warning } from '../problems/problems.ts';
 import { looksLikeSecret, type Path } from '../problems/shown.ts';
 import { MANAGED } from '../schema/secret-ref.ts';

@@ -2,7 +2,6 @@
  * Checks the sizes that ECS and CloudFormation limit, estimated from the written settings. The
  * estimates are a little too high rather than too low.
  */
-
 import { sum } from '../../decision/model/collections.ts';
 import { error, type Findings, type Mistake } from '../problems/problems.ts';
 import { servicesOf } from './deployment-rules.ts';

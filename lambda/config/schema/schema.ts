@@ -2,7 +2,6 @@
  * The schema of autoscaler.yaml. The CLI, CDK, Lambda, the JSON Schema and the table in
  * docs/settings.md all use it.
  */
-
 import * as z from 'zod';
 import type { PoolName } from '../../decision/model/brands.ts';
 import type { PoolAuth } from '../../decision/model/config.ts';

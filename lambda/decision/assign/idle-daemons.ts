@@ -2,7 +2,6 @@
  * Idle daemons for which the rule of the stock does not decide alone: those that make room for a
  * job of another pool, and those that stay because the record of builds is too short.
  */
-
 import { isPending } from '../demand/demand.ts';
 import { servedUnforeseen } from '../demand/record.ts';
 import { leastTasks } from '../forecast/floors.ts';

@@ -1,5 +1,4 @@
 /** Demand: the pending jobs as tag groups, and the other kinds of demand. */
-
 import { type EpochMs, isoTime, type OrganizationId, type PoolName } from '../model/brands.ts';
 import { by, groupsBy, meanOf, unique } from '../model/collections.ts';
 import type { Waiting } from '../model/config.ts';

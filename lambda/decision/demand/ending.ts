@@ -2,7 +2,6 @@
  * Which builds probably end in time. The decision and the replay of rules ask alike: a busy daemon that is
  * free in time counts like a free one.
  */
-
 import { countUpTo, percentile } from '../model/collections.ts';
 import { MINUTE_MS } from '../model/units.ts';
 

@@ -4,7 +4,6 @@
  * More daemons mean less waiting and more starts. The sum is least where n = N * sqrt(s * value /
  * (2 * start)).
  */
-
 import type { EpochMs } from '../model/brands.ts';
 import { by } from '../model/collections.ts';
 import { covers } from '../model/tags.ts';

@@ -3,7 +3,6 @@
  * decides (docs/internals/coder.md §10, lifecycle_executor.go). Computed from the workspace, its
  * template and its owner.
  */
-
 import { type EpochMs, isoTime } from '../model/brands.ts';
 import { by, compare, groupsBy, partition } from '../model/collections.ts';
 import type { TransitionKind, Transitions } from '../model/plan.ts';

@@ -3,7 +3,6 @@
  * are due, from the wake demands. One daemon opens the gate for every tag set that its tags
  * contain. The chosen pools cost little together: pools that are awake come first, then the cheapest.
  */
-
 import type { Transition } from '../demand/transitions.ts';
 import type { EpochMs, PoolName } from '../model/brands.ts';
 import { HOUR_MS } from '../model/units.ts';

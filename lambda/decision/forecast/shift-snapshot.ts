@@ -2,7 +2,6 @@
  * The same snapshot at a later time, for the question "what would the autoscaler do then?" Pools,
  * daemons and jobs keep their ages. The calendar moves on: schedules, and transitions of coderd.
  */
-
 import { transitionsOf } from '../demand/transitions.ts';
 import type { EpochMs } from '../model/brands.ts';
 import type { OrganizationReadings, Snapshot } from '../model/snapshot.ts';

@@ -2,7 +2,6 @@
  * The wake demands: for each tag set, the transitions that coderd will make soon and the pools
  * whose daemons can open the gate for them. Derived from the forecast and the pool views.
  */
-
 import { type Left, leftToPeers } from '../demand/peers.ts';
 import type { Transition } from '../demand/transitions.ts';
 import { type EpochMs, type OrganizationId, plusMs } from '../model/brands.ts';

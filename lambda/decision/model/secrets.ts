@@ -1,5 +1,4 @@
 /** The secrets of the pools' tasks: metadata, never values, in AWS's own names. */
-
 import type { EpochMs, PoolName } from './brands.ts';
 import { unique } from './collections.ts';
 import type { PoolAuth, PoolConfig } from './config.ts';

@@ -1,5 +1,4 @@
 /** The tags of a pool's ECS service: its identity and overrides (overrides.ts). */
-
 import { poolOfPart } from './brands.ts';
 
 const PREFIX = 'coder-autoscaler:';

@@ -3,7 +3,6 @@
  * job of each task's daemon. Terraform was cut off in these builds, so coderd has no state of what
  * they did. What the readings do not show is left out, or said to be unknown.
  */
-
 import { type EpochMs, isoTime, poolOfPart } from '../model/brands.ts';
 import { by, unique } from '../model/collections.ts';
 import type { DeadBuild, Finding } from '../model/plan.ts';

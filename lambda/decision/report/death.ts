@@ -1,5 +1,4 @@
 /** Why a task ended, and whether a job died with it. */
-
 import type { EpochMs, JobId } from '../model/brands.ts';
 import type { DeathCause } from '../model/plan.ts';
 import type { Daemon, Job, Snapshot, Task } from '../model/snapshot.ts';

@@ -1,5 +1,4 @@
 /** The findings about the readings, the services and the tasks, from the supply and the doubts. */
-
 import type { JobAssignment } from '../assign/assignment.ts';
 import { type EpochMs, isoTime, poolOfPart } from '../model/brands.ts';
 import { by, groupsBy, unique } from '../model/collections.ts';

@@ -2,7 +2,6 @@
  * Findings that compare two lists of different moments. One look alone proves nothing: a mismatch is
  * reported once looks have seen it for longer than a list of ECS may be old. It holds as before.
  */
-
 import type { EpochMs } from '../model/brands.ts';
 import type { Finding } from '../model/plan.ts';
 import type { Remembered } from '../model/snapshot.ts';

@@ -1,5 +1,4 @@
 /** The forecast in the plan: transitions that are due soon, and findings. */
-
 import { countTransitions, type Transition } from '../demand/transitions.ts';
 import type { WakeAssignment } from '../forecast/choose-pools-to-wake.ts';
 import { emptyWorkspaces, type Refusal, type TransitionGroup } from '../forecast/forecast.ts';

@@ -1,5 +1,4 @@
 /** The reason and the findings about changed secrets, from the pools' tasks and the reading. */
-
 import type { LeaveDecision } from '../drain/leaving.ts';
 import { type EpochMs, isoTime } from '../model/brands.ts';
 import type { ChangedSecret, Finding, OldSecretReason } from '../model/plan.ts';

@@ -3,7 +3,6 @@
  * the lowest priority, so a limit may hold back launches for them until coderd fails their jobs after
  * half an hour. That estimate counts every daemon of the pool as serving prebuilds only.
  */
-
 import type { Assigned, Assignment } from '../assign/assignment.ts';
 import { failsAt, oldestOf, REAPED_AFTER_MS, type TagGroup } from '../demand/demand.ts';
 import { deriveRecord, PREBUILDS_USER } from '../demand/record.ts';

@@ -1,5 +1,4 @@
 /** The price of a task. Only compared, so it need not be today's. */
-
 import type { Architecture, PoolConfig } from '../model/config.ts';
 import { HOUR_MS, MINUTE_MS } from '../model/units.ts';
 

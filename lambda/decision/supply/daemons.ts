@@ -1,5 +1,4 @@
 /** The daemons of one organization: their tasks, whether they are busy, and since when idle. */
-
 import { type DaemonId, type EpochMs, lastPart } from '../model/brands.ts';
 import { by, partition, unique } from '../model/collections.ts';
 import { memoized } from '../model/memoize-by-object.ts';

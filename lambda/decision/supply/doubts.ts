@@ -1,5 +1,4 @@
 /** The doubts about the readings of each pool. Any one holds scale-in; scale-out continues. */
-
 import type { EpochMs } from '../model/brands.ts';
 import { by, sum, unique } from '../model/collections.ts';
 import { memoized } from '../model/memoize-by-object.ts';

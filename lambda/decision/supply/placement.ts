@@ -4,7 +4,6 @@
  * capacity, or if it may not assume a role. Then there is no task record, only a service event. If
  * that is missing too, the time for which tasks are missing tells.
  */
-
 import type { EpochMs } from '../model/brands.ts';
 import { by } from '../model/collections.ts';
 import { memoized } from '../model/memoize-by-object.ts';

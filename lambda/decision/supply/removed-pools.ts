@@ -3,7 +3,6 @@
  * They drain like retiring pools. Their settings come from the tags of the service and of its
  * daemons.
  */
-
 import { type EpochMs, type PoolName, poolOfPart } from '../model/brands.ts';
 import { by, unique } from '../model/collections.ts';
 import type { Config, PoolConfig, ScaleIn } from '../model/config.ts';

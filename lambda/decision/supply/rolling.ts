@@ -4,7 +4,6 @@
  * longer counts as supply, so its replacement launches first. Then it gets the drain request. The
  * lease itself shows when that was, so nothing is remembered (docs/adr/0009).
  */
-
 import type { EpochMs } from '../model/brands.ts';
 import { by, partition } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';

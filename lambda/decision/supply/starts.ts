@@ -6,7 +6,6 @@
  * itself waits only after tasks that never ran. The autoscaler stores no state for this: ECS shows stopped
  * tasks for an hour (docs/internals/aws.md §2), and coderd shows when a daemon registered.
  */
-
 import type { EpochMs } from '../model/brands.ts';
 import { by, percentile } from '../model/collections.ts';
 import type { StartTime } from '../model/plan.ts';

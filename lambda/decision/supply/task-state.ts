@@ -3,7 +3,6 @@
  * from its protection and coderd's rows. If the state is not certain, it is the one that holds
  * scale-in.
  */
-
 import { type EpochMs, poolOfPart } from '../model/brands.ts';
 import { by } from '../model/collections.ts';
 import type { PoolConfig } from '../model/config.ts';

@@ -1,5 +1,4 @@
 /** The interfaces that the key function needs. All methods throw KeysError. */
-
 import type { Secret } from '../../adapters/shared/secret.ts';
 import type { EpochMs, OrganizationId } from '../../decision/model/brands.ts';
 import type { Tags } from '../../decision/model/tags.ts';

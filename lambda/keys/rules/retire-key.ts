@@ -1,5 +1,4 @@
 /** A key may go when no task and no daemon can hold it. Any doubt keeps it: a build could be lost. */
-
 import type { EpochMs } from '../../decision/model/brands.ts';
 import { DAY_MS, MINUTE_MS } from '../../decision/model/units.ts';
 import type { KeyVerdict } from '../model/events.ts';

@@ -1,5 +1,4 @@
 /** coderd shows a key once. The name of one that was never stored tells the sweep that it is ours. */
-
 import { Secret } from '../../adapters/shared/secret.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
 import { KeysError } from '../model/keys-error.ts';

@@ -1,5 +1,4 @@
 /** The pools with managed keys: whether their tasks get a working key, and what their secrets hold. */
-
 import type { EpochMs } from '../../decision/model/brands.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
 import { POOL_TAG } from '../../decision/model/service-tags.ts';

@@ -1,5 +1,4 @@
 /** Gives up after a minute and reports the names that are left: a stack that stays would be worse. */
-
 import { messageOf } from '../../decision/model/message-of.ts';
 import { MINUTE_MS } from '../../decision/model/units.ts';
 import type { ResourceEvent } from '../model/events.ts';

@@ -3,7 +3,6 @@
  * waits between two looks. A message may be lost, repeated or late: that adds or saves a look, and
  * changes nothing else.
  */
-
 import { type EpochMs, plusMs } from '../../decision/model/brands.ts';
 import { HOUR_MS } from '../../decision/model/units.ts';
 

@@ -3,7 +3,6 @@
  * a lost, old or wrong one changes how fast a process learns. No failure of the store fails or
  * delays a look.
  */
-
 import type { EpochMs, OrganizationId } from '../../decision/model/brands.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
 import type { StockChoice } from '../../decision/model/snapshot.ts';

@@ -3,7 +3,6 @@
  * pools, a part of the work after each look. What it knows may be lost at any time: then it learns
  * again from the builds that the looks still see.
  */
-
 import { unforeseenIn } from '../../decision/demand/record.ts';
 import type { EpochMs, OrganizationId } from '../../decision/model/brands.ts';
 import { partition, percentile } from '../../decision/model/collections.ts';

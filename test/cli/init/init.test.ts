@@ -1,5 +1,4 @@
 /** `autoscaler init` over HTTP: what it writes, what it prints, and what it refuses. */
-
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';

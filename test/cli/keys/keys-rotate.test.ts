@@ -1,5 +1,4 @@
 /** `autoscaler keys rotate` over HTTP: what it starts, and what it refuses. */
-
 import { describe, expect, it, vi } from 'vitest';
 import { POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import { runIn } from '../../support/cli-run.ts';

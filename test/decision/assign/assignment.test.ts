@@ -2,7 +2,6 @@
  * Compares the assignment with brute force in small cases, and with a linear-programming solver in
  * larger ones.
  */
-
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Constraint, equalTo, lessEq, solve } from 'yalps';

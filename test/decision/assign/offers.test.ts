@@ -1,5 +1,4 @@
 /** The offers for jobs: daemons and launches of pools, daemons outside the autoscaler, room. */
-
 import { describe, expect, it } from 'vitest';
 import { assign } from '../../../lambda/decision/assign/assignment.ts';
 import type { Offer } from '../../../lambda/decision/assign/offer.ts';

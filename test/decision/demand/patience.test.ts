@@ -1,5 +1,4 @@
 /** Patience: how many of the jobs that wait get a daemon each. */
-
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Backlog, daemonsWorth } from '../../../lambda/decision/demand/patience.ts';

@@ -1,5 +1,4 @@
 /** The same snapshot at a later time. */
-
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseSnapshot, snapshotToJson } from '../../../lambda/adapters/snapshot-schema.ts';

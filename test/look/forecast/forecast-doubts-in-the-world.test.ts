@@ -2,7 +2,6 @@
  * A forecast that is unreadable, old or wrong. No look fails, no daemon drains because of it, and
  * transitions that were known still happen.
  */
-
 import { describe, expect, it } from 'vitest';
 import type * as z from 'zod';
 import { InProcessCoderd } from '../../../lab/world/coderd/routes/in-process.ts';

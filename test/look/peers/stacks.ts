@@ -1,5 +1,4 @@
 /** Several stacks of one coderd in one world: each has a pool of the same tags and a function of its own. */
-
 import { Random } from '../../../lab/world/base/random.ts';
 import { VirtualScheduler } from '../../../lab/world/base/virtual-scheduler.ts';
 import { InProcessFunction } from '../../../lab/world/in-process/function.ts';

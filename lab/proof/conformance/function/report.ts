@@ -1,5 +1,4 @@
 /** Reports a run: builds from coderd, tasks from the world, and looks from the function's log. */
-
 import Table from 'cli-table3';
 import { percentile } from '../../../../lambda/decision/model/collections.ts';
 import { normalizeTags, tagKey } from '../../../../lambda/decision/model/tags.ts';

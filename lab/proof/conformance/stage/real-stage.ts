@@ -1,5 +1,4 @@
 /** Plays the story on a real coderd. Its control port starts daemons and runs the lifecycle executor. */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EpochMs } from '../../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../../lambda/decision/model/tags.ts';

@@ -1,5 +1,4 @@
 /** Plays builds: pending, running, cancelled and failing ones, and the effect of daemons that leave. */
-
 import type { Stage } from '../stage/stage.ts';
 import type { Recorder } from '../stage/transcript.ts';
 import { job, read, untilSettled } from './reading.ts';

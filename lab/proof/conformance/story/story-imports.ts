@@ -1,5 +1,4 @@
 /** Plays template versions: imports that wait, succeed, fail or are cancelled, and their templates. */
-
 import { ConformanceError } from '../stage/question.ts';
 import type { Stage } from '../stage/stage.ts';
 import type { Recorder } from '../stage/transcript.ts';

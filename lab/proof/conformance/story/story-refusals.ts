@@ -1,5 +1,4 @@
 /** Plays what coderd refuses, to record its error texts: users without rights, and invalid requests. */
-
 import { CHECKS } from '../../../../cli/doctor/answers/read-only-steps.ts';
 import type { Question } from '../stage/question.ts';
 import type { Recorder } from '../stage/transcript.ts';

@@ -1,5 +1,4 @@
 /** Plays a fixed story. What the product depends on is read raw and through the product's adapters. */
-
 import type { Transcript } from '../../../../cli/doctor/answers/recordings.ts';
 import { CoderdAdapter } from '../../../../lambda/adapters/coderd/coderd.ts';
 import type { EpochMs } from '../../../../lambda/decision/model/brands.ts';

@@ -1,5 +1,4 @@
 /** Computes the calls of a look from its readings with the product's own `decide`, and caches them. */
-
 import { decide } from '../../../../lambda/decision/decide.ts';
 import type { Config } from '../../../../lambda/decision/model/config.ts';
 import type { Action } from '../../../../lambda/decision/model/plan.ts';

@@ -1,5 +1,4 @@
 /** The product's looks in progress, a part of a state: what they have read and what they will write. */
-
 import { Interned } from '../world/interned.ts';
 import { coderKey, ecsKey, type Write } from './decider.ts';
 import { type CoderReadings, type DaemonView, type EcsReadings, NO_DAEMON } from './view.ts';

@@ -3,7 +3,6 @@
  * call arrives, and no job is submitted. ECS places all tasks, or none of one pool at all. Then
  * every job that can run must run, and both pools must settle at what the configuration keeps.
  */
-
 import { settlingJudge } from '../progress/settling.ts';
 import { type Judge, judgeAll } from '../world/search.ts';
 import {

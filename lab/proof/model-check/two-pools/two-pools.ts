@@ -4,7 +4,6 @@
  * drain request. ECS places a task or says that it cannot. A look sees the current state. It may
  * end between any two calls, or its calls for one pool may fail.
  */
-
 import type { Decide } from '../deciders/decider.ts';
 import type { Fail, Model } from '../world/search.ts';
 import { settlesFrom } from './two-pools-quiet.ts';

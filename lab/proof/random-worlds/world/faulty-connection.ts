@@ -2,7 +2,6 @@
  * Between a look and a service. A call may fail before it takes effect, or its answer may be lost
  * after that (the SDK retries, or gives up). A look may end between any two calls.
  */
-
 import type { Random } from '../../../world/base/random.ts';
 import type { VirtualScheduler } from '../../../world/base/virtual-scheduler.ts';
 import { NoAnswer } from '../../../world/coderd/routes/in-process.ts';

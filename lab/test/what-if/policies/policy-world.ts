@@ -1,5 +1,4 @@
 /** Runs a policy in a small simulated world. Its tasks have no guard, and fixed latencies. */
-
 import { readConfig } from '../../../../lambda/config/read.ts';
 import type { EpochMs } from '../../../../lambda/decision/model/brands.ts';
 import { canRun, type Tags } from '../../../../lambda/decision/model/tags.ts';

@@ -1,5 +1,4 @@
 /** A made-up backtest of a week with three pools and five policies. Nothing in it was simulated. */
-
 import type { EpochMs } from '../../../../lambda/decision/model/brands.ts';
 import { percentile } from '../../../../lambda/decision/model/collections.ts';
 import type { Estimate } from '../../../what-if/estimate/estimate.ts';

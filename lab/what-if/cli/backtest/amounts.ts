@@ -1,5 +1,4 @@
 /** For which time a comparison shows amounts: a month, or the trace itself if it is too short. */
-
 import { MONTH_MS, SHORTEST_FOR_MONTH_MS } from '../../../../lambda/decision/model/units.ts';
 import type { Difference } from '../../change/difference.ts';
 import type { ConfigChange } from '../../change/result.ts';

@@ -1,5 +1,4 @@
 /** Warnings about the figures of a backtest: usually the configuration does not belong to the trace. */
-
 import { InputError } from '../../../../cli/shared/cli-environment.ts';
 import { priceNotes } from '../../../../cli/shared/cost-text.ts';
 import type { Deployment } from '../../../../lambda/config/rules/deployment.ts';

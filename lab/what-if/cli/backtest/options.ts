@@ -1,5 +1,4 @@
 /** The options that `backtest`, `tune` and `compare` share. Parsers throw InvalidArgumentError. */
-
 import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
 import { countTo } from '../../../../cli/shared/option-values.ts';

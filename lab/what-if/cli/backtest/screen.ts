@@ -1,5 +1,4 @@
 /** Formats the result as text: headline, how sure cost and waits are, costs, tasks and jobs, assumptions. */
-
 import { type Column, plainTable } from '../../../../cli/shared/plain-table.ts';
 import { type Backtest, type Bound, FAILURE_MINUTES, type PolicyRun } from '../../replay/result.ts';
 import {

@@ -1,5 +1,4 @@
 /** Reads the trace and the configuration of a backtest, from files or from a scenario. */
-
 import { type CliEnvironment, DEFAULT_CONFIG, UsageError } from '../../../../cli/shared/cli-environment.ts';
 import { readConfig } from '../../../../cli/shared/live-options.ts';
 import type { Deployment } from '../../../../lambda/config/rules/deployment.ts';

@@ -1,5 +1,4 @@
 /** The comparison as a JSON document: times are RFC 3339 text. */
-
 import { isoTime } from '../../../../lambda/decision/model/brands.ts';
 import type { ConfigChange } from '../../change/result.ts';
 import { amountsOf, isMonthly } from '../backtest/amounts.ts';

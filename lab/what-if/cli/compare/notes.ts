@@ -1,5 +1,4 @@
 /** What makes the figures of a comparison doubtful, and what they do not include. */
-
 import { priceNotes } from '../../../../cli/shared/cost-text.ts';
 import type { Deployment } from '../../../../lambda/config/rules/deployment.ts';
 import { isoTime } from '../../../../lambda/decision/model/brands.ts';

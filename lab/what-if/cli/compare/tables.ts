@@ -1,5 +1,4 @@
 /** The tables of a comparison, as Markdown. */
-
 import { some } from '../../../../lambda/explain/format.ts';
 import type { ConfigChange, GroupChange, MeasureId, PoolChange } from '../../change/result.ts';
 import type { Estimates } from '../../estimate/estimate.ts';

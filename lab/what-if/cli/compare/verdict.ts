@@ -1,5 +1,4 @@
 /** The first line of a comparison: the verdict in words. */
-
 import { by } from '../../../../lambda/decision/model/collections.ts';
 import { CONFIDENCE, type Difference } from '../../change/difference.ts';
 import type { ConfigChange, MeasureId } from '../../change/result.ts';

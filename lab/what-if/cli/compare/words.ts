@@ -1,5 +1,4 @@
 /** Formats figures and differences for Markdown. */
-
 import { oneLine } from '../../../../cli/shared/plain-table.ts';
 import type { Difference } from '../../change/difference.ts';
 import { type Format, share } from '../../report/parts/numbers.ts';

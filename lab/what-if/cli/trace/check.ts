@@ -1,5 +1,4 @@
 /** `autoscaler trace check`: summarizes a trace, or reports its errors. */
-
 import type { Command } from 'commander';
 import type { CommandContext } from '../../../../cli/shared/cli-environment.ts';
 import { plainTable, wrapLines } from '../../../../cli/shared/plain-table.ts';

@@ -1,5 +1,4 @@
 /** Reads the jobs of organizations for a trace, and the workspace builds that give their reason. */
-
 import { InputError } from '../../../../cli/shared/cli-environment.ts';
 import { CoderdAdapter, ROLE } from '../../../../lambda/adapters/coderd/coderd.ts';
 import {

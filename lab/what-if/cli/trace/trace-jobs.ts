@@ -1,5 +1,4 @@
 /** Reads coderd's jobs, converts them to jobs of a trace, and reports the omitted ones. */
-
 import { createHash } from 'node:crypto';
 import { InputError } from '../../../../cli/shared/cli-environment.ts';
 import type { WorkspaceBuild } from '../../../../lambda/adapters/coderd/history.ts';

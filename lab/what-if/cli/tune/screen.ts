@@ -1,5 +1,4 @@
 /** Formats what each price costs as a table, the settings for the prices worth choosing, and why no price meets a target. */
-
 import { type Column, plainTable, wrapLines } from '../../../../cli/shared/plain-table.ts';
 import { some } from '../../../../lambda/explain/format.ts';
 import type { Estimate } from '../../estimate/estimate.ts';

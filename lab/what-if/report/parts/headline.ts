@@ -1,5 +1,4 @@
 /** Sentences of the report: the headline, the summary, how sure the figures are, and where the wait of people went. */
-
 import { namedShares, percentText } from '../../../../lambda/explain/wait-text.ts';
 import type { Estimates } from '../../estimate/estimate.ts';
 import { type Backtest, type Bound, lostJobs, type PeopleWait, type PolicyRun } from '../../replay/result.ts';

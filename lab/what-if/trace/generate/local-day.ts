@@ -1,5 +1,4 @@
 /** Computes days and times of day in IANA time zones. */
-
 import { type EpochMs, plusMs } from '../../../../lambda/decision/model/brands.ts';
 import { MINUTE_MS } from '../../../../lambda/decision/model/units.ts';
 import { windowOf } from '../../../../lambda/decision/settings/schedules.ts';

@@ -1,5 +1,4 @@
 /** The simulated coderd for the product's adapters: no sockets, but all limits, schemas and pages. */
-
 import type * as z from 'zod';
 import { CoderdError, CoderdHttp, type Document } from '../../../../lambda/adapters/coderd/http/http.ts';
 import { describeSchemaMismatch } from '../../../../lambda/adapters/shared/schema-mismatch.ts';

@@ -1,5 +1,4 @@
 /** Session tokens and their users (docs/internals/coder.md §9; coderd/httpmw/apikey.go). */
-
 import { type EpochMs, type OrganizationId, plusMs } from '../../../../lambda/decision/model/brands.ts';
 import { HOUR_MS } from '../../../../lambda/decision/model/units.ts';
 import type { Random } from '../../base/random.ts';

@@ -2,7 +2,6 @@
  * Keeps the readings of the forecast, so a warm function reads 10,000 workspaces every few minutes, not every
  * 10 s. Ages are in coderd's time, as the look has it; the budget of a reading is in real time.
  */
-
 import type { EpochMs, OrganizationId } from '../../../decision/model/brands.ts';
 import { unique } from '../../../decision/model/collections.ts';
 import type { BuildInfo, ForecastReadings, Reading } from '../../../decision/model/snapshot.ts';

@@ -2,7 +2,6 @@
  * An empty list of coderd can mean that nothing exists or that the role is missing
  * (docs/internals/coder.md §10). `POST /api/v2/authcheck` tells them apart, and changes nothing.
  */
-
 import type { OrganizationId } from '../../../decision/model/brands.ts';
 import type {
   BuildInfo,

@@ -1,5 +1,4 @@
 /** A version never changes, so one request for each is enough (docs/internals/coder.md §10). */
-
 import type * as z from 'zod';
 import { unique } from '../../../decision/model/collections.ts';
 import type { Tags } from '../../../decision/model/tags.ts';

@@ -1,5 +1,4 @@
 /** Derives the status of a reading and its error message from an answer of coderd. */
-
 import type * as z from 'zod';
 import type { EpochMs } from '../../../decision/model/brands.ts';
 import { messageOf } from '../../../decision/model/message-of.ts';

@@ -2,7 +2,6 @@
  * Which requests are sent again, as a whole, and when. undici's own retries request the rest of a cut answer,
  * which coderd does not support, and over TLS some never settle.
  */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MINUTE_MS } from '../../../decision/model/units.ts';
 
