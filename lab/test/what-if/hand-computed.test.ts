@@ -14,19 +14,10 @@
  * to stop.
  */
 import { describe, expect, it } from 'vitest';
-import { boundsOf } from '../../what-if/bounds/of-a-trace.ts';
 import type { Figures } from '../../what-if/replay/result.ts';
 import type { Run, RunOptions } from '../../what-if/replay/run.ts';
 import type { Latencies } from '../../world/ecs/parts/latencies.ts';
-import {
-  aDeployment,
-  aTrace,
-  aTraceJob,
-  atSecond,
-  DOLLARS_PER_HOUR,
-  runBaseline,
-  runOurs,
-} from './support.ts';
+import { aDeployment, aTrace, aTraceJob, atSecond, runBaseline, runOurs } from './support.ts';
 
 const LATENCIES: Latencies = {
   react: [1000, 1000],
@@ -161,26 +152,5 @@ describe('ten jobs on one pool', () => {
       ...{ waits: [0, 0, 0, 0, 0, 0, 0, 30, 41.9, 60], waitOfAutostart: 30, isDelayed: false },
       ...{ billed: 966, launches: 2, dollars: { tasks: 0.966, waiting: 1.319, total: 2.285 } },
     });
-  });
-
-  /*
-   * Only J1 waits, for the executor: 30 s, a mean of 3 s. Ten jobs of 60 s are 600 s, 0.60: the
-   * busy hours. A new task is billed 14 s of pull and boot and 2.5 s of connecting. So a task idles
-   * for the next job if that comes within 16.5 s.
-   *   J1 runs from 240 to 300 on a new task, which idles 5 s for J2 at 305. J3 needs a new task.
-   *   J4 and J5 at 425 need new tasks, as 60 s have passed since 365. These idle 5 s, from 485, for
-   *   J6 and J7. J8 needs a new task.
-   *   J9 at 620 is 70 s after 550, and J10 at 630 comes while J9 runs: each needs a new task.
-   * 7 launches x 16.5 + 3 idle times x 5 + 600 = 115.5 + 15 + 600 = 730.5 s, 0.7305. No task is
-   * billed for less than a minute.
-   */
-  it('cost 0.7305 dollars at the clairvoyant bound and 0.60 dollars in busy hours', async () => {
-    const [busy, clairvoyant] = await boundsOf({ trace: TRACE, config: CONFIG }, () => DOLLARS_PER_HOUR);
-    expect(busy).toMatchObject({ bound: 'busy-hours', launches: 0, meanWaitS: 3 });
-    expect(busy?.hours).toBeCloseTo(600 / 3600, 9);
-    expect(busy?.dollars).toBeCloseTo(0.6, 9);
-    expect(clairvoyant).toMatchObject({ bound: 'clairvoyant', launches: 7, meanWaitS: 3 });
-    expect(clairvoyant?.hours).toBeCloseTo(730.5 / 3600, 9);
-    expect(clairvoyant?.dollars).toBeCloseTo(0.7305, 9);
   });
 });

@@ -1,9 +1,8 @@
 /** Replays a trace before and after a change of the configuration, in pairs with the same seed. */
 import type { Deployment } from '../../../lambda/config/rules/deployment.ts';
 import { by } from '../../../lambda/decision/model/collections.ts';
-import { withoutUnservedJobs } from '../bounds/of-a-trace.ts';
 import { estimatesOf, perMonth } from '../estimate/estimate.ts';
-import { fittingOf } from '../replay/fitting.ts';
+import { fittingOf, withoutUnservedJobs } from '../replay/fitting.ts';
 import type { Figures } from '../replay/result.ts';
 import type { Run } from '../replay/run.ts';
 import { orderOf } from '../search/compare.ts';

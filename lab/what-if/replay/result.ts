@@ -33,7 +33,6 @@ export type Backtest = {
   readonly stepS: number;
   /** The autoscaler, then each policy with its best settings, then policies with default settings. */
   readonly runs: readonly PolicyRun[];
-  readonly bounds: readonly Bound[];
   /** The autoscaler at several prices of waiting, in sketches. The lowest price comes first. */
   readonly prices: readonly SketchedPrice[];
 };
@@ -48,19 +47,6 @@ export type SketchedPrice = {
   readonly dollars: Estimate;
   readonly meanWaitS: Estimate;
   readonly p95WaitS: Estimate;
-};
-
-export type Bound = {
-  readonly bound: 'busy-hours' | 'clairvoyant';
-  readonly title: string;
-  /** The assumption of the bound, as a sentence. */
-  readonly meaning: string;
-  readonly hours: number;
-  readonly dollars: number;
-  /** 0 for the busy hours, as they have no schedule of tasks. */
-  readonly launches: number;
-  /** The wait of people that remains, as coderd's executor runs only once a minute. */
-  readonly meanWaitS: number;
 };
 
 type BacktestPool = {

@@ -1,10 +1,10 @@
-/** Computes a backtest: the autoscaler and other policies on one trace, and the lower bounds. */
+/** Computes a backtest: the autoscaler and other policies on one trace. */
 import type { Deployment } from '../../../lambda/config/rules/deployment.ts';
 import { MONTH_MS } from '../../../lambda/decision/model/units.ts';
-import { boundsOf, withoutUnservedJobs } from '../bounds/of-a-trace.ts';
 import { estimatesOf, plus, timesOf } from '../estimate/estimate.ts';
 import { BASELINES } from '../policies/index.ts';
 import type { Policy, PolicySettings } from '../policies/policy.ts';
+import { withoutUnservedJobs } from '../replay/fitting.ts';
 import { priceDate, pricesOf } from '../replay/prices.ts';
 import type { Backtest, PolicyRun, SketchedPrice } from '../replay/result.ts';
 import { stepOf } from '../replay/sampler.ts';
@@ -39,10 +39,9 @@ export async function compare(given: CompareOptions): Promise<Backtest> {
   const { trace, config, seed, skipped, valueOfMinute, region, unfit } = options;
   const prices = pricesOf(config, region);
   const progress = new Progress(options);
-  const [ours, others, bounds, points] = await Promise.all([
+  const [ours, others, points] = await Promise.all([
     ownRun(options, progress),
     Promise.all(policiesOf(options).map((policy) => policyRuns(policy, options, progress))),
-    boundsOf(options, (pool) => prices[pool] ?? 0),
     pricePoints({ ...options, seeds: USUAL_SEEDS, onProgress: progress.add('prices of waiting', 0.5) }),
   ]);
   return {
@@ -74,7 +73,6 @@ export async function compare(given: CompareOptions): Promise<Backtest> {
     })),
     stepS: stepOf(trace),
     runs: [ours, ...others.flatMap(([best]) => best ?? []), ...others.flatMap(([, ...asIs]) => asIs)],
-    bounds,
     prices: points.map((point) => sketchedPrice(point, options)),
   };
 }

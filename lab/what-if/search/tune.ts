@@ -1,7 +1,7 @@
 /** Recommends a price of waiting for a trace and a target, and the limits that the trace needs. */
 import { setImmediate } from 'node:timers/promises';
 import type { Deployment } from '../../../lambda/config/rules/deployment.ts';
-import { withoutUnservedJobs } from '../bounds/of-a-trace.ts';
+import { withoutUnservedJobs } from '../replay/fitting.ts';
 import { atPriceOfWaiting, priceOfWaiting, pricesOf } from '../replay/prices.ts';
 import type { Trace } from '../trace/trace.ts';
 import {

@@ -142,7 +142,6 @@ export function plausibleBacktest(seed: number): Backtest {
   const random = new Random(seed);
   const busy = POOLS.map((pool) => busyOf(pool, random));
   const runs = RULES.map((rule, at) => runOf(rule, at === 4, busy, random));
-  const busyHours = sum(busy.flat()) * HOURS_A_STEP;
   const jobs = runs[0]?.figures.jobs.submitted ?? 0;
   return {
     version: 1,
@@ -168,27 +167,6 @@ export function plausibleBacktest(seed: number): Backtest {
     pools: POOLS.map(({ size: _size, ...pool }) => pool),
     stepS: STEP_S,
     runs,
-    bounds: [
-      {
-        bound: 'busy-hours',
-        title: 'busy hours alone',
-        meaning: 'Every task exists only while a job runs in it, which no schedule of tasks can do.',
-        hours: busyHours,
-        dollars: busyHours * 0.23,
-        launches: 0,
-        meanWaitS: 0,
-      },
-      {
-        bound: 'clairvoyant',
-        title: 'perfect foresight',
-        meaning:
-          'Every arrival is known, no job waits longer than it must, and each new task pays for its start.',
-        hours: busyHours * 1.34,
-        dollars: busyHours * 0.23 * 1.34,
-        launches: 3120,
-        meanWaitS: 0,
-      },
-    ],
     prices: [0.01, 0.05, 0.2, 1.1, 2].map((price) => ({
       ...{ price, isConfigured: price === 1.1, seeds: 8 },
       dollars: aboutOf((runs[0]?.figures.dollars.tasks ?? 0) * (price / 1.05) ** 0.2),

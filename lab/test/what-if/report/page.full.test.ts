@@ -18,7 +18,7 @@ const covers = (one: Labelled, other: Labelled): boolean =>
 describe('the report page', () => {
   test.each([
     { what: 'a week of five policies', backtest: BACKTEST },
-    { what: 'no runs, bounds and pools', backtest: { ...BACKTEST, runs: [], bounds: [], pools: [] } },
+    { what: 'no runs and pools', backtest: { ...BACKTEST, runs: [], pools: [] } },
   ])('logs nothing and loads nothing when it shows $what', async ({ backtest }) => {
     const { consoleMessages, requests, url, page } = await open(backtest, DESKTOP);
     await page.locator('#wait-shares svg').waitFor();
@@ -219,16 +219,15 @@ describe('the tooltip of the chart of costs and waits', () => {
 });
 
 describe('the tables of the report', () => {
-  const { runs, bounds } = BACKTEST;
-  const [busyHours, clairvoyant] = bounds;
+  const { runs } = BACKTEST;
 
-  test('list every figure of every policy and bound', async () => {
+  test('list every figure of every policy', async () => {
     const { page } = await open(BACKTEST, DESKTOP);
     const waits = (of: WaitFigures) => [
       ...[of.meanS, of.p50S, of.p95S, of.p99S, of.maxS],
       ...[of.over10s, of.over60s, of.over5min],
     ];
-    const figures = runs.map(({ figures: { jobs, executor, wait, waitOfPeople, tasks, dollars, calls } }) => [
+    const columns = runs.map(({ figures: { jobs, executor, wait, waitOfPeople, tasks, dollars, calls } }) => [
       ...[
         jobs.submitted,
         jobs.succeeded,
@@ -243,16 +242,6 @@ describe('the tables of the report', () => {
       ...[dollars.tasks, dollars.waiting, dollars.failures, dollars.total],
       ...[calls.ticks, calls.coderd, calls.ecs],
     ]);
-    const ofBound = (bound: typeof busyHours) => {
-      const known = new Map([
-        [15, bound?.meanWaitS],
-        [23, bound?.hours],
-        [26, bound?.launches],
-        [28, bound?.dollars],
-      ]);
-      return figures[0]?.map((_, row) => known.get(row) ?? null);
-    };
-    const columns = [...figures, ofBound(busyHours), ofBound(clairvoyant)];
     const rows = valuesOf(await rowsOf(page, '#figures-table'));
     expect(columns.map((_, at) => rows.map((row) => row[at]))).toEqual(columns);
   });
@@ -299,15 +288,7 @@ describe('the tables of the report', () => {
       waitOfPeople.meanS,
       waitOfPeople.p95S,
     ]);
-    const least = bounds.map(({ hours, dollars, launches, meanWaitS }) => [
-      hours,
-      dollars,
-      null,
-      launches,
-      meanWaitS,
-      null,
-    ]);
-    expect(valuesOf(await rowsOf(page, '#costs-table'))).toEqual([...costs, ...least]);
+    expect(valuesOf(await rowsOf(page, '#costs-table'))).toEqual(costs);
     const priced = BACKTEST.prices.map(({ dollars, meanWaitS, p95WaitS }) =>
       [dollars, meanWaitS, p95WaitS].map(({ value }) => value),
     );
@@ -360,7 +341,6 @@ describe('untrusted text in the report', () => {
         changes: series.changes.map((change) => ({ ...change, why: [EVIL] })),
       })),
     })),
-    bounds: BACKTEST.bounds.map((bound) => ({ ...bound, title: EVIL, meaning: EVIL })),
   };
 
   test('stays text and runs no script', async () => {

@@ -21,10 +21,10 @@ it('loads nothing from elsewhere', () => {
 });
 
 it.each([
-  { what: 'no jobs and no policies', change: { runs: [], bounds: [], pools: [] } },
+  { what: 'no jobs and no policies', change: { runs: [], pools: [] } },
   {
     what: 'one policy and nothing to compare it with',
-    change: { runs: plausibleBacktest(7).runs.slice(0, 1), bounds: [] },
+    change: { runs: plausibleBacktest(7).runs.slice(0, 1) },
   },
 ] as const)('renders a backtest with $what', ({ change }) => {
   const backtest: Backtest = { ...plausibleBacktest(7), ...change };

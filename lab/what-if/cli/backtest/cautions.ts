@@ -5,8 +5,8 @@ import type { Deployment } from '../../../../lambda/config/rules/deployment.ts';
 import { isoTime } from '../../../../lambda/decision/model/brands.ts';
 import { sum } from '../../../../lambda/decision/model/collections.ts';
 import { few, some, timeText } from '../../../../lambda/explain/format.ts';
-import { boundJobs, withoutUnservedJobs } from '../../bounds/of-a-trace.ts';
 import { groupName } from '../../replay/figures.ts';
+import { servedJobs, withoutUnservedJobs } from '../../replay/fitting.ts';
 import { lengthLabel } from '../../report/parts/times.ts';
 import { isMonthly } from './amounts.ts';
 import type { Subject } from './subject.ts';
@@ -60,7 +60,7 @@ function emptyTime({ trace }: Subject): readonly string[] {
 
 /** Peaks of concurrent jobs that exceed the limits of their pools, however early tasks start. */
 export function peaksOf({ trace, config }: Pick<Subject, 'trace' | 'config'>): readonly string[] {
-  const jobs = boundJobs(trace.jobs, config);
+  const jobs = servedJobs(trace.jobs, config);
   const kinds = new Map(jobs.map(({ pools }) => [pools.join(), pools]));
   return [...kinds.values()].flatMap((pools) => {
     const within = jobs.filter((job) => job.pools.every((pool) => pools.includes(pool)));

@@ -1,6 +1,6 @@
 /** Formats the result as text: headline, how sure cost and waits are, costs, tasks and jobs, assumptions. */
 import { type Column, plainTable } from '../../../../cli/shared/plain-table.ts';
-import { type Backtest, type Bound, FAILURE_MINUTES, type PolicyRun } from '../../replay/result.ts';
+import { type Backtest, FAILURE_MINUTES, type PolicyRun } from '../../replay/result.ts';
 import {
   headlineOf,
   peopleWaitOf,
@@ -28,11 +28,7 @@ export function backtestText(backtest: Backtest, width?: number): string {
 function policyTables(backtest: Backtest, width: number | undefined): readonly string[] {
   const rows = backtest.runs.map((run) => ({ name: nameOf(run, backtest), run }));
   const period = `in ${lengthLabel(backtest)}`;
-  const tables = [
-    weeksTable(rows, backtest),
-    costTable(rows, period, backtest.bounds),
-    outcomeTable(rows, period, backtest.bounds),
-  ];
+  const tables = [weeksTable(rows, backtest), costTable(rows, period), outcomeTable(rows, period)];
   return [...tables.map((each) => plainTable(...each, width)), allSettingsText(rows)];
 }
 
@@ -58,7 +54,7 @@ function weeksTable(rows: readonly Row[], backtest: Backtest): PolicyTable {
   return table(['policy', `$ ${per}`, 'mean wait s', 'p95 wait s'], cells, 'left');
 }
 
-function costTable(rows: readonly Row[], period: string, bounds: readonly Bound[]): PolicyTable {
+function costTable(rows: readonly Row[], period: string): PolicyTable {
   const ofRuns = rows.map(({ name, run: { figures } }) => {
     const { waitOfPeople: wait, dollars } = figures;
     return [
@@ -66,12 +62,11 @@ function costTable(rows: readonly Row[], period: string, bounds: readonly Bound[
       ...[dollars.tasks, dollars.waiting, dollars.failures, dollars.total].map(cents),
     ];
   });
-  const ofBounds = bounds.map(({ bound, dollars }) => [bound, '', '', cents(dollars)]);
   const heads = ['wait p99', '> 60 s', '$ tasks', '$ waiting', '$ failures', '$ total'];
-  return table([period, ...heads], [...ofRuns, ...ofBounds]);
+  return table([period, ...heads], ofRuns);
 }
 
-function outcomeTable(rows: readonly Row[], period: string, bounds: readonly Bound[]): PolicyTable {
+function outcomeTable(rows: readonly Row[], period: string): PolicyTable {
   const ofRuns = rows.map(({ name, run: { figures } }) => {
     const { hours, launches, idleLaunches, peak } = figures.tasks;
     const { killed, reaped, unserved } = figures.jobs;
@@ -79,12 +74,8 @@ function outcomeTable(rows: readonly Row[], period: string, bounds: readonly Bou
     const counts = [launches, idleLaunches, peak, killed, reaped, unserved, delayed];
     return [name, hours.toFixed(1), ...counts.map(count)];
   });
-  const ofBounds = bounds.map(({ bound, hours, launches }) => [
-    ...[bound, hours.toFixed(1)],
-    launches > 0 ? count(launches) : '',
-  ]);
   const heads = ['task h', 'launches', 'idle', 'peak', 'killed', 'given up', 'not over', 'late'];
-  return table([period, ...heads], [...ofRuns, ...ofBounds]);
+  return table([period, ...heads], ofRuns);
 }
 
 function table(

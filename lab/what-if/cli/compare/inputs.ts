@@ -4,8 +4,8 @@ import { type CliEnvironment, InputError, UsageError } from '../../../../cli/sha
 import { readConfig } from '../../../../cli/shared/live-options.ts';
 import type { Deployment } from '../../../../lambda/config/rules/deployment.ts';
 import { few } from '../../../../lambda/explain/format.ts';
-import { boundJobs } from '../../bounds/of-a-trace.ts';
 import { groupName } from '../../replay/figures.ts';
+import { servedJobs } from '../../replay/fitting.ts';
 import type { Trace } from '../../trace/trace.ts';
 import { readTrace, type TraceOptions } from '../backtest/subject.ts';
 
@@ -75,7 +75,7 @@ function readSide(side: keyof Files, file: string, { err, ...rest }: CliEnvironm
 }
 
 function checkFit(trace: Trace, { before, after }: Omit<Inputs, 'traces'>, files: Files): void {
-  if ([before, after].some((config) => boundJobs(trace.jobs, config).length > 0)) return;
+  if ([before, after].some((config) => servedJobs(trace.jobs, config).length > 0)) return;
   const groups = few([...new Set(trace.jobs.map(groupName))].map((name) => `"${name}"`));
   throw new InputError(
     `running the jobs of "${trace.name}" (${groups}): no pool of ${files.before} or ${files.after} has their organization and tags. Give a trace of this deployment with --trace`,

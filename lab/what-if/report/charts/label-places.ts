@@ -46,7 +46,6 @@ const ROUNDS = 6;
 
 export type Surroundings = {
   readonly area: Size;
-  readonly occupied?: readonly Box[];
   /** Lines that labels avoid where they can. */
   readonly lines?: readonly (readonly Spot[])[];
 };
@@ -54,9 +53,9 @@ export type Surroundings = {
 /** A label without name or room is undefined: the tooltip has the name too. */
 export function placeLabels(
   points: readonly NamedPoint[],
-  { area, occupied = [], lines = [] }: Surroundings,
+  { area, lines = [] }: Surroundings,
 ): readonly (LabelPlace | undefined)[] {
-  const fixed = [...occupied, ...points.map(boxOfPoint)];
+  const fixed = points.map(boxOfPoint);
   const dots = lines.flatMap(alongLine);
   const options = points.map((point) =>
     placesOf(point)

@@ -1,13 +1,12 @@
 /**
- * Cost against wait: one point for each policy, a curve of the autoscaler's prices of waiting, and
- * one dashed line for each lower bound of the cost.
+ * Cost against wait: one point for each policy, and a curve of the autoscaler's prices of waiting.
  */
 import type { EChartsOption } from 'echarts';
-import type { Backtest, Bound, PolicyRun } from '../../replay/result.ts';
+import type { Backtest, PolicyRun } from '../../replay/result.ts';
 import { type Html, html } from '../parts/html.ts';
 import { dollars, hours, seconds, share } from '../parts/numbers.ts';
 import { lookOf, policyName } from '../parts/palette.ts';
-import { type Box, type LabelPlace, placeLabels, type Spot } from './label-places.ts';
+import { type LabelPlace, placeLabels, type Spot } from './label-places.ts';
 import {
   curveSeries,
   levelsOf,
@@ -27,14 +26,12 @@ export type ParetoAxes = { readonly cost: CostAxis; readonly wait: WaitAxis };
 
 const MARGIN = { left: 56, right: 18, top: 16, bottom: 46 } as const;
 
-/** Pixels that the name of a bound needs: across its line and along it. */
-const BOUND_NAME = { width: 20, height: 110 } as const;
 /** Pixels. Points that are closer than this hide one another, so they share a tooltip. */
 const OVERLAP_DISTANCE = 8;
 
 /** The first series has the policies, in the order of `backtest.runs`, then the prices of waiting. */
 export function paretoOption(backtest: Backtest, axes: ParetoAxes, size: Size): EChartsOption {
-  const { runs, bounds } = backtest;
+  const { runs } = backtest;
   const area = {
     width: size.width - MARGIN.left - MARGIN.right,
     height: size.height - MARGIN.top - MARGIN.bottom,
@@ -46,12 +43,13 @@ export function paretoOption(backtest: Backtest, axes: ParetoAxes, size: Size): 
   const points = [...ofRuns, ...curve];
   const ranges = prices.flatMap((price) => rangesOf(price, axes.wait));
   const shown = [...points, ...ranges.flat()];
-  const ideals = axes.wait === 'mean' ? bounds.map((bound) => idealOf(bound, axes.cost)) : [];
   const scales = {
-    costs: costScale(shown, bounds, axes.cost, area),
-    waits: waitTicks([...shown, ...ideals].map(([, wait]) => wait)),
+    costs: costTicks(
+      shown.map(([cost]) => cost),
+      LEAST_COST[axes.cost],
+    ),
+    waits: waitTicks(shown.map(([, wait]) => wait)),
   };
-  const lines = boundLines(bounds, axes.cost, scales, area);
   const inArea = (point: Point): Spot => spotOf(point, scales, area);
   const spots = points.map(inArea);
   const names = [...runs.map(({ title }) => title), ...priceNames(prices, spots.slice(runs.length))];
@@ -64,18 +62,7 @@ export function paretoOption(backtest: Backtest, axes: ParetoAxes, size: Size): 
   const best = bestOf(ofRuns);
   const places = placeLabels(named, {
     area,
-    occupied: [
-      ...lines.map((line) => boundName(line, area)),
-      ...ideals.map((ideal) => around(inArea(ideal))),
-    ],
-    lines: [
-      stepsOf(best.map(inArea)),
-      spots.slice(runs.length),
-      ...lines.map(({ x }) => [
-        { x, y: 0 },
-        { x, y: area.height },
-      ]),
-    ],
+    lines: [stepsOf(best.map(inArea)), spots.slice(runs.length)],
   });
   const drawn = ([cost, wait]: Point): Point => [onAxis(scales.costs, cost), onAxis(scales.waits, wait)];
   return {
@@ -93,37 +80,14 @@ export function paretoOption(backtest: Backtest, axes: ParetoAxes, size: Size): 
     },
     yAxis: logAxis(scales.waits, LEAST_WAIT_S, seconds),
     series: [
-      {
-        ...marks(
-          [...runs.map((_, at) => policyLook(at)), ...prices.map(priceLook)],
-          points.map(drawn),
-          places,
-        ),
-        markLine: boundsMark(lines),
-        markArea: impossible(bounds, axes.cost, scales.costs[0] ?? 0),
-      },
+      marks([...runs.map((_, at) => policyLook(at)), ...prices.map(priceLook)], points.map(drawn), places),
       { ...frontier(best, drawn), markLine: leadersMark(places) },
-      { ...IDEALS, data: ideals.map(drawn) },
       curveSeries(curve, ranges, drawn),
     ],
   };
 }
 
 type Scales = { readonly costs: readonly number[]; readonly waits: readonly number[] };
-
-/** Begins one tick lower if the name of the first bound would cover the other axis. */
-function costScale(
-  points: readonly Point[],
-  bounds: readonly Bound[],
-  cost: CostAxis,
-  { width }: Size,
-): readonly number[] {
-  const limits = bounds.map((bound) => costOf(bound, cost)).filter((limit) => limit > 0);
-  const costs = [...points.map(([each]) => each), ...limits];
-  const ticks = costTicks(costs, LEAST_COST[cost]);
-  const isTight = limits.some((limit) => logShare(ticks, limit) * width < BOUND_NAME.width);
-  return isTight ? costTicks([...costs, ...ticks.slice(0, 1)], LEAST_COST[cost]) : ticks;
-}
 
 const spotOf = ([cost, wait]: Point, { costs, waits }: Scales, { width, height }: Size) => ({
   x: logShare(costs, cost) * width,
@@ -136,9 +100,6 @@ function pointOf({ figures: { waitOfPeople: wait, dollars, tasks } }: PolicyRun,
     axes.wait === 'mean' ? wait.meanS : wait.p95S,
   ];
 }
-
-const costOf = (bound: Bound, cost: CostAxis): number => (cost === 'dollars' ? bound.dollars : bound.hours);
-const idealOf = (bound: Bound, cost: CostAxis): Point => [costOf(bound, cost), bound.meanWaitS];
 
 /** `$5` for a tick at `$5.00`. */
 const roundDollars = (tick: number): string => dollars(tick).replace(/\.00$/, '');
@@ -236,77 +197,6 @@ function frontier(best: readonly Point[], drawn: (point: Point) => Point) {
     step: 'end' as const,
     data: best.map(drawn),
   };
-}
-
-const around = ({ x, y }: Spot): Box => ({ x: x - 6, y: y - 6, width: 12, height: 12 });
-
-/** Points of the bounds: their cost, and the mean wait that remains. */
-const IDEALS = {
-  type: 'scatter' as const,
-  symbol: 'circle',
-  symbolSize: 9,
-  silent: true,
-  clip: false,
-  itemStyle: { color: 'var(--paper)', opacity: 1, borderColor: 'var(--muted)', borderWidth: 2 },
-  tooltip: { show: false },
-};
-
-type BoundLine = {
-  readonly name: string;
-  readonly cost: number;
-  readonly x: number;
-  readonly side: 'left' | 'right';
-};
-
-/** The lowest bound is named on the left of its line. Close to the left edge is no room for a name. */
-function boundLines(
-  bounds: readonly Bound[],
-  cost: CostAxis,
-  { costs }: Scales,
-  { width }: Size,
-): readonly BoundLine[] {
-  return bounds
-    .map((bound) => ({ name: bound.title, cost: costOf(bound, cost) }))
-    .map((line) => ({ ...line, x: logShare(costs, line.cost) * width }))
-    .filter(({ x }) => x >= BOUND_NAME.width)
-    .sort((a, b) => a.x - b.x)
-    .map((line, at) => ({ ...line, side: at === 0 ? 'left' : 'right' }));
-}
-
-/** The name runs upwards beside its line. */
-const boundName = ({ x, side }: BoundLine, { height }: Size): Box => ({
-  x: side === 'left' ? x - BOUND_NAME.width : x,
-  y: height - BOUND_NAME.height,
-  ...BOUND_NAME,
-});
-
-function boundsMark(lines: readonly BoundLine[]) {
-  return {
-    symbol: 'none',
-    silent: true,
-    // echarts rounds to cents otherwise
-    precision: 9,
-    label: {
-      formatter: '{b}',
-      color: 'var(--muted)',
-      fontSize: 12,
-      textBorderColor: 'var(--paper)',
-      textBorderWidth: 3,
-    },
-    lineStyle: { color: 'var(--faint)', type: 'dashed' as const, width: 1 },
-    data: lines.map(({ name, cost, side }) => ({
-      name,
-      xAxis: cost,
-      label: { position: side === 'left' ? ('insideStartTop' as const) : ('insideStartBottom' as const) },
-    })),
-  };
-}
-
-function impossible(bounds: readonly Bound[], cost: CostAxis, from: number) {
-  const busy = bounds.find(({ bound }) => bound === 'busy-hours');
-  const to = busy === undefined ? 0 : costOf(busy, cost);
-  const area: [{ xAxis: number }, { xAxis: number }] = [{ xAxis: from }, { xAxis: to }];
-  return { silent: true, itemStyle: { color: 'var(--wash)' }, data: to > from ? [area] : [] };
 }
 
 function tipOf(texts: readonly Html[], spots: readonly Spot[], hit: unknown): string {

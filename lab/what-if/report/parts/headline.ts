@@ -1,7 +1,7 @@
 /** Sentences of the report: the headline, the summary, how sure the figures are, and where the wait of people went. */
 import { namedShares, percentText } from '../../../../lambda/explain/wait-text.ts';
 import type { Estimates } from '../../estimate/estimate.ts';
-import { type Backtest, type Bound, lostJobs, type PeopleWait, type PolicyRun } from '../../replay/result.ts';
+import { type Backtest, lostJobs, type PeopleWait, type PolicyRun } from '../../replay/result.ts';
 import { START_SHARES } from '../../replay/start-latencies.ts';
 import { comparison, count, dollars, estimateText, jobsLabel, priceText, seconds } from './numbers.ts';
 import { lengthLabel } from './times.ts';
@@ -32,10 +32,6 @@ export function staticFleetOf({ runs }: Backtest): PolicyRun | undefined {
   const fleets = runs.filter(({ policy }) => policy === 'static');
   return fleets.find(({ isTuned }) => isTuned) ?? fleets[0];
 }
-
-/** The clairvoyant bound: the lowest cost without any wait. Without it, the first bound: the busy hours. */
-export const foresightOf = ({ bounds }: Backtest): Bound | undefined =>
-  bounds.find(({ bound }) => bound === 'clairvoyant') ?? bounds[0];
 
 /** The policy other than the autoscaler with the lowest total: tasks, waiting and failures. */
 export function bestRivalOf({ runs: [, ...others] }: Backtest): PolicyRun | undefined {

@@ -1,16 +1,11 @@
-/** The section with every figure of every policy and bound, and the waits by pool, tag group and kind. */
-import type { Backtest, Bound, Figures, WaitFigures } from '../../replay/result.ts';
+/** The section with every figure of every policy, and the waits by pool, tag group and kind. */
+import type { Backtest, Figures, WaitFigures } from '../../replay/result.ts';
 import { cell, fold, NO_FIGURE, policyHead, policyHeads, rowHead, tableOf, wide } from '../parts/figure.ts';
 import { type Html, html } from '../parts/html.ts';
 import { count, dollars, type Format, hours, seconds, share } from '../parts/numbers.ts';
 import { lengthLabel } from '../parts/times.ts';
 
-type Row = readonly [
-  name: string,
-  format: Format,
-  of: (figures: Figures) => number,
-  ofBound?: (bound: Bound) => number,
-];
+type Row = readonly [name: string, format: Format, of: (figures: Figures) => number];
 
 const WAIT_COLUMNS: readonly (readonly [name: string, format: Format, of: keyof WaitFigures])[] = [
   ['mean', seconds, 'meanS'],
@@ -34,19 +29,16 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
     ['of these late: coderd saw no daemon', count, ({ executor }) => executor.delayed],
   ],
   'Wait of all jobs': waitRowsOf(({ wait }) => wait),
-  'Wait of people': waitRowsOf(
-    ({ waitOfPeople }) => waitOfPeople,
-    ({ meanWaitS }) => meanWaitS,
-  ),
+  'Wait of people': waitRowsOf(({ waitOfPeople }) => waitOfPeople),
   Tasks: [
-    ['task-hours', hours, ({ tasks }) => tasks.hours, (bound) => bound.hours],
+    ['task-hours', hours, ({ tasks }) => tasks.hours],
     ['of these busy', hours, ({ tasks }) => tasks.busyHours],
     ['peak', count, ({ tasks }) => tasks.peak],
-    ['launches', count, ({ tasks }) => tasks.launches, (bound) => bound.launches],
+    ['launches', count, ({ tasks }) => tasks.launches],
     ['launches without a job', count, ({ tasks }) => tasks.idleLaunches],
   ],
   Dollars: [
-    ['Fargate', dollars, (each) => each.dollars.tasks, (bound) => bound.dollars],
+    ['Fargate', dollars, (each) => each.dollars.tasks],
     ['waiting people', dollars, (each) => each.dollars.waiting],
     ['failed jobs', dollars, (each) => each.dollars.failures],
     ['total', dollars, (each) => each.dollars.total],
@@ -58,15 +50,8 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
   ],
 };
 
-/** `ofBound`: the mean wait that remains with a bound. */
-function waitRowsOf(
-  waitOf: (figures: Figures) => WaitFigures,
-  ofBound?: (bound: Bound) => number,
-): readonly Row[] {
-  return WAIT_COLUMNS.map(([name, format, of]) => {
-    const row = [name, format, (figures: Figures) => waitOf(figures)[of]] as const;
-    return ofBound !== undefined && of === 'meanS' ? [...row, ofBound] : row;
-  });
+function waitRowsOf(waitOf: (figures: Figures) => WaitFigures): readonly Row[] {
+  return WAIT_COLUMNS.map(([name, format, of]) => [name, format, (figures) => waitOf(figures)[of]]);
 }
 
 const WAIT_TABLES: readonly { readonly title: string; readonly what: string; readonly by: WaitBy }[] = [
@@ -84,15 +69,14 @@ ${WAIT_TABLES.map(({ title, what, by }) => fold(title, waitTable(backtest, what,
 }
 
 function figuresTable(backtest: Backtest): Html {
-  const { runs, bounds } = backtest;
+  const { runs } = backtest;
   const bodies = Object.entries(GROUPS).map(([title, rows]) => [
     groupRow(title),
-    ...rows.map(([name, format, of, ofBound]) => {
-      const ofBounds = bounds.map((bound) => (ofBound ? cell(ofBound(bound), format) : NO_FIGURE));
-      return html`<tr>${rowHead(name)}${runs.map(({ figures }) => cell(of(figures), format))}${ofBounds}</tr>`;
+    ...rows.map(([name, format, of]) => {
+      return html`<tr>${rowHead(name)}${runs.map(({ figures }) => cell(of(figures), format))}</tr>`;
     }),
   ]);
-  const heads = ['', ...policyHeads(backtest), ...bounds.map(({ title }) => title)];
+  const heads = ['', ...policyHeads(backtest)];
   return tableOf(html` id="figures-table"`, heads, ...bodies);
 }
 

@@ -1,4 +1,4 @@
-/** The section of cost against wait, for every policy and both bounds. */
+/** The section of cost against wait, for every policy. */
 import type { Backtest } from '../../replay/result.ts';
 import { type CostAxis, paretoOption } from '../charts/pareto.ts';
 import { drawPicture } from '../charts/picture.ts';
@@ -9,7 +9,6 @@ import {
   estimateOf,
   figureOf,
   fold,
-  NO_FIGURE,
   policyHead,
   policyLegend,
   rowHead,
@@ -31,7 +30,7 @@ const WAITS: readonly { readonly wait: WaitAxis; readonly id: string; readonly t
 
 export function costsSection(backtest: Backtest): Html {
   return html`<section aria-labelledby="costs"><h2 id="costs">Cost and wait</h2>
-<p>The charts count jobs that people wait for: workspaces that they start, workspaces that a schedule starts, and template versions. Lower and further left is better. The dotted line joins the policies that no other policy beats in both cost and wait. Dashed lines are lower bounds: they know the whole trace in advance. The shaded area is below the cost of the jobs alone: a policy in it has not run every job.</p>
+<p>The charts count jobs that people wait for: workspaces that they start, workspaces that a schedule starts, and template versions. Lower and further left is better. The dotted line joins the policies that no other policy beats in both cost and wait.</p>
 <fieldset class="choices" id="pareto-cost"><legend>Cost in</legend>${COSTS.map(
     ({ cost, name }, at) =>
       html`<label><input type="radio" name="cost" value="${cost}"${at === 0 ? html` checked` : ''}> ${name}</label>`,
@@ -83,12 +82,7 @@ function costsTable(backtest: Backtest): Html {
     ({ figures: { tasks, dollars: cost }, estimates: { dollarsPerMonth, meanWaitS, p95WaitS } }, at) =>
       html`<tr>${policyHead(backtest, at, 'row')}${cell(tasks.hours, hours)}${cell(cost.tasks, dollars)}${hasMonth ? html`<td>${estimateOf(dollarsPerMonth, dollars)}</td>` : ''}${cell(tasks.launches, count)}<td>${estimateOf(meanWaitS, seconds)}</td><td>${estimateOf(p95WaitS, seconds)}</td></tr>`,
   );
-  const bounds = backtest.bounds.map(
-    (bound) =>
-      html`<tr>${rowHead(bound.title)}${cell(bound.hours, hours)}${cell(bound.dollars, dollars)}${hasMonth ? NO_FIGURE : ''}${cell(bound.launches, count)}${cell(bound.meanWaitS, seconds)}${NO_FIGURE}</tr>`,
-  );
   const month = hasMonth ? ['Fargate a month'] : [];
   const heads = ['', 'task-hours', 'Fargate', ...month, 'launches', 'mean wait', 'p95 wait'];
-  return html`${wide('Cost and wait', tableOf(html` id="costs-table"`, heads, rows, bounds))}
-<dl class="meanings">${backtest.bounds.map(({ title, meaning }) => html`<dt>${title}</dt><dd>${meaning}</dd>`)}</dl>`;
+  return html`${wide('Cost and wait', tableOf(html` id="costs-table"`, heads, rows))}`;
 }

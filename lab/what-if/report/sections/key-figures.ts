@@ -1,7 +1,7 @@
 /** The key figures of the autoscaler's run, each beside the figure of the static fleet. */
 import { type Backtest, type Figures, lostJobs, type PolicyRun } from '../../replay/result.ts';
 import { estimateOf } from '../parts/figure.ts';
-import { bestRivalOf, foresightOf, staticFleetOf } from '../parts/headline.ts';
+import { bestRivalOf, staticFleetOf } from '../parts/headline.ts';
 import { type Html, html } from '../parts/html.ts';
 import { count, dollars, estimateText, priceText, seconds, share } from '../parts/numbers.ts';
 
@@ -26,14 +26,12 @@ type Card = {
 
 function cards(ours: PolicyRun, backtest: Backtest): readonly Card[] {
   const { dollars: cost, waitOfPeople: wait, tasks } = ours.figures;
-  const bound = foresightOf(backtest);
   const rival = bestRivalOf(backtest);
   return [
     {
       value: dollars(cost.tasks),
       what: 'tasks, launches and the autoscaler itself',
       of: ({ figures }) => dollars(figures.dollars.tasks),
-      more: bound && `lower bound without any wait: ${dollars(bound.dollars)}`,
     },
     {
       value: dollars(cost.total),
