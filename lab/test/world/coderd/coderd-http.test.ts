@@ -71,63 +71,9 @@ describe('a request without a token', () => {
     const health = await fetchPath('/healthz', '');
     expect([health.status, await health.text()]).toEqual([200, 'OK']);
   });
-
-  it.each(['', 'unknown', 'revoked'])('gets 401 with the token "%s"', async (kind) => {
-    const { get, model, token, organization } = await world();
-    model.tokens.revoke(token);
-    const given = kind === 'revoked' ? token : kind;
-    for (const path of ['', `/${organization}/provisionerjobs`, `/${organization}/provisionerdaemons`]) {
-      const { status, body } = await get(`/api/v2/organizations${path}`, given);
-      expect(status).toBe(401);
-      expect(body).toMatchObject({
-        message: 'You are signed out or your session has expired. Please sign in again to continue.',
-      });
-    }
-  });
 });
 
 describe('organizations', () => {
-  it('are all listed, whatever the token may read', async () => {
-    const { get, model } = await world();
-    const { body } = await get('/api/v2/organizations', model.addToken({ canRead: [] }));
-    expect(body).toMatchObject([
-      { id: model.organizationId('default'), name: 'default', display_name: 'default', is_default: true },
-      {
-        id: model.organizationId('data'),
-        name: 'data',
-        is_default: false,
-        created_at: '2026-11-20T09:00:00Z',
-      },
-    ]);
-  });
-
-  it('are found by UUID, by name and by "default"', async () => {
-    const { list, model } = await world({ organizations: ['coder', 'data'] });
-    const statusOf = async (of: string) => (await list('jobs', '', of)).status;
-    expect(await statusOf(model.organizationId('data'))).toBe(200);
-    expect(await statusOf(model.organizationId('data').toUpperCase())).toBe(200);
-    expect(await statusOf('default')).toBe(200);
-    expect(await statusOf('Data')).toBe(200);
-    expect(await statusOf('00000000-0000-0000-0000-000000000000')).toBe(200);
-    expect(await statusOf('date')).toBe(404);
-    expect(await statusOf('00000000-0000-4000-a000-000000000000')).toBe(404);
-  });
-
-  it.each(['provisionerjobs', 'provisionerdaemons', 'provisionerjobs/00000000-0000-4000-a000-000000000000'])(
-    'give 404 to a token that may not read them: %s',
-    async (resource) => {
-      const { get, model, organization } = await world();
-      const token = model.addToken({ canRead: ['data'] });
-      const forbidden = await get(`/api/v2/organizations/${organization}/${resource}?nonsense=1`, token);
-      const unknown = await get(
-        `/api/v2/organizations/00000000-0000-4000-a000-000000000000/${resource}`,
-        token,
-      );
-      expect([forbidden.status, forbidden.body]).toEqual([404, NOT_FOUND]);
-      expect([unknown.status, unknown.body]).toEqual([404, NOT_FOUND]);
-    },
-  );
-
   it('show only their own jobs to a token that may read one of them', async () => {
     const { get, model, submit } = await world();
     submit();
@@ -138,91 +84,6 @@ describe('organizations', () => {
       token,
     );
     expect(body).toMatchObject([{ id: mine }]);
-  });
-});
-
-describe('query parameters', () => {
-  const field = (name: string) => expect.objectContaining({ field: name });
-  const refused: readonly {
-    what: 'jobs' | 'daemons';
-    query: string;
-    fields: readonly string[];
-    version?: string;
-  }[] = [
-    { what: 'jobs', query: '?offset=1', fields: ['offset'] },
-    { what: 'jobs', query: '?offline=true', fields: ['offline'] },
-    { what: 'jobs', query: '?limit=-1', fields: ['limit'] },
-    { what: 'jobs', query: '?limit=ten', fields: ['limit'] },
-    { what: 'jobs', query: '?limit=1.5', fields: ['limit'] },
-    { what: 'jobs', query: '?limit=2147483648', fields: ['limit'] },
-    { what: 'jobs', query: '?limit=1&limit=2', fields: ['limit'] },
-    { what: 'jobs', query: '?ids=x', fields: ['ids'] },
-    { what: 'jobs', query: '?tags=x', fields: ['tags'] },
-    { what: 'jobs', query: '?tags=[]', fields: ['tags'] },
-    { what: 'jobs', query: '?tags={"a":1}', fields: ['tags'] },
-    { what: 'jobs', query: '?initiator=me', fields: ['initiator'] },
-    { what: 'jobs', query: '?limit=-1&offset=1&after=2', fields: ['limit', 'offset', 'after'] },
-    { what: 'jobs', query: `?initiator=${PREBUILDS}`, fields: ['initiator'], version: 'v2.27.0' },
-    { what: 'daemons', query: '?initiator=x', fields: ['initiator'] },
-    { what: 'daemons', query: '?offline=yes', fields: ['offline'] },
-    { what: 'daemons', query: '?max_age=1', fields: ['max_age'] },
-    { what: 'daemons', query: '?max_age=1d', fields: ['max_age'] },
-    { what: 'daemons', query: '?limit=-1', fields: ['limit'] },
-    {
-      what: 'daemons',
-      query: '?offline=true&status=idle&max_age=1h',
-      fields: ['offline', 'status', 'max_age'],
-      version: 'v2.25.0',
-    },
-  ];
-  it.each(refused)(
-    'are refused with 400 by $version: $what$query',
-    async ({ what, query, fields, version }) => {
-      const { list } = await world(version === undefined ? {} : { version });
-      const { status, body } = await list(what, query);
-      expect(status).toBe(400);
-      expect(body).toEqual({ message: 'Invalid query parameters.', validations: fields.map(field) });
-    },
-  );
-
-  it("are refused with coderd's own error texts", async () => {
-    const { list } = await world();
-    expect((await list('jobs', '?offset=0')).body).toEqual({
-      message: 'Invalid query parameters.',
-      validations: [{ field: 'offset', detail: '"offset" is not a valid query param' }],
-    });
-  });
-
-  it.each([
-    '?limit=',
-    '?limit=0',
-    '?limit=2147483647',
-    '?status=',
-    '?status=pending&status=running,unknown',
-    '?tags=null',
-    '?ids=',
-  ])('are accepted: jobs%s', async (given) => {
-    const { list } = await world();
-    expect((await list('jobs', given)).status).toBe(200);
-  });
-
-  it.each(['?offline=1&max_age=1h30m&status=idle,busy', '?offline=F', '?max_age=0'])(
-    'are accepted: daemons%s',
-    async (given) => {
-      const { list } = await world();
-      expect((await list('daemons', given)).status).toBe(200);
-    },
-  );
-
-  it.each([
-    ['jobs', '?status=finished'],
-    ['jobs', '?status=pending,'],
-    ['daemons', '?status=dead'],
-  ] as const)('give 500 for an unknown status: %s%s', async (what, given) => {
-    const { list } = await world();
-    const { status, body } = await list(what, given);
-    expect(status).toBe(500);
-    expect(body).toMatchObject({ message: `Internal error fetching provisioner ${what}.` });
   });
 });
 
@@ -238,11 +99,6 @@ describe('the list of jobs', () => {
     expect(ids(await items('jobs', '?limit=3'))).toEqual(newestFirst.slice(0, 3));
     expect(ids(await items('jobs', '?limit=0'))).toEqual(newestFirst);
     expect(ids(await items('jobs', '?limit=0&status=pending'))).toEqual(newestFirst);
-  });
-
-  it('is an empty array when there are no jobs', async () => {
-    const { list } = await world();
-    expect((await list('jobs')).body).toEqual([]);
   });
 
   it('filters by status, ids, initiator and organization', async () => {
@@ -337,27 +193,6 @@ describe('the list of jobs', () => {
     });
   });
 
-  it('has worker, times and error of a failed job', async () => {
-    const { items, submit, connect, later } = await world();
-    const id = submit({ type: 'template_version_import' });
-    const connection = connect('one');
-    later(SECOND);
-    connection.acquire(() => {});
-    later(1_250);
-    connection.complete(id, 'failed');
-    expect(await items('jobs', '?status=failed')).toMatchObject([
-      {
-        created_at: '2026-11-20T09:00:00Z',
-        started_at: '2026-11-20T09:00:01Z',
-        completed_at: '2026-11-20T09:00:02.25Z',
-        error: expect.stringContaining('exit status 1'),
-        worker_id: connection.id,
-        worker_name: 'one',
-        input: { template_version_id: expect.stringMatching(UUID) },
-      },
-    ]);
-  });
-
   it('keeps the worker of a job whose daemon row was deleted', async () => {
     const { items, list, submit, connect, model } = await world();
     submit();
@@ -383,21 +218,6 @@ describe('the list of jobs', () => {
     const [job] = await items('jobs');
     for (const name of has) expect(job).toHaveProperty(name);
     for (const name of lacks) expect(job).not.toHaveProperty(name);
-  });
-
-  it('has the transition from 2.33 on', async () => {
-    for (const [version, transition] of [
-      ['v2.32.8', undefined],
-      ['v2.33.0', 'stop'],
-    ] as const) {
-      const { items, submit } = await world({ version });
-      submit({ transition: 'stop' });
-      const [job] = await items('jobs');
-      expect(job?.metadata).toHaveProperty('template_id');
-      expect(JSON.stringify(job?.metadata).includes('workspace_build_transition')).toBe(
-        transition !== undefined,
-      );
-    }
   });
 });
 
@@ -430,23 +250,6 @@ describe('the list of daemons', () => {
     return { ...made, offline: offline.id, busy: busy.id, idle: idle.id };
   }
 
-  it('has the newest first, and from 2.26 on hides offline daemons by default', async () => {
-    const { items, offline, busy, idle } = await threeDaemons('v2.26.0');
-    expect(ids(await items('daemons'))).toEqual([idle, busy]);
-    expect(ids(await items('daemons', '?offline=false'))).toEqual([idle, busy]);
-    expect(ids(await items('daemons', '?offline=true'))).toEqual([idle, busy, offline]);
-    expect(ids(await items('daemons', '?status=offline'))).toEqual([offline]);
-    expect(ids(await items('daemons', '?status=busy'))).toEqual([busy]);
-    expect(ids(await items('daemons', '?status=idle,busy'))).toEqual([idle, busy]);
-    expect(ids(await items('daemons', '?offline=true&max_age=2m'))).toEqual([idle, busy]);
-    expect(ids(await items('daemons', '?offline=true&max_age=2m1s'))).toEqual([idle, busy, offline]);
-    expect(ids(await items('daemons', '?offline=true&limit=1'))).toEqual([idle]);
-    expect(ids(await items('daemons', `?offline=true&ids=${offline},${idle}`))).toEqual([idle, offline]);
-    expect(
-      ids(await items('daemons', `?offline=true&${new URLSearchParams({ tags: '{"env":"a"}' })}`)),
-    ).toEqual([offline]);
-  });
-
   it('has offline daemons among the others from 2.21 to 2.25', async () => {
     const { items, offline, busy, idle } = await threeDaemons('v2.25.0');
     expect(ids(await items('daemons'))).toEqual([idle, busy, offline]);
@@ -463,29 +266,6 @@ describe('the list of daemons', () => {
     for (let n = 0; n < 51; n++) connect(`daemon-${n}`);
     expect(await items('daemons')).toHaveLength(50);
     expect(await items('daemons', '?limit=0')).toHaveLength(51);
-  });
-
-  it('has the fields of 2.30, with null for absent jobs', async () => {
-    const { items, connect, model, organization } = await world();
-    const { id } = connect('one', { env: 'a' });
-    expect(await items('daemons')).toEqual([
-      {
-        id,
-        organization_id: organization,
-        key_id: model.daemons()[0]?.keyId,
-        created_at: '2026-11-20T09:00:00Z',
-        last_seen_at: '2026-11-20T09:00:00Z',
-        name: 'one',
-        version: 'v2.15.0',
-        api_version: '1.1',
-        provisioners: ['terraform'],
-        tags: { env: 'a', scope: 'organization', owner: '' },
-        key_name: 'key-of-one',
-        status: 'idle',
-        current_job: null,
-        previous_job: null,
-      },
-    ]);
   });
 });
 
@@ -565,16 +345,5 @@ describe('headers and limits', () => {
     const { fetchPath } = await world({ rateLimit: 1 });
     await fetchPath('/healthz');
     expect((await fetchPath('/healthz')).status).toBe(200);
-  });
-
-  it('answer 405 to a write and 404 to an unknown route', async () => {
-    const { get, root, organization, token } = await world();
-    const write = await fetch(`${root}/api/v2/organizations/${organization}/provisionerjobs`, {
-      method: 'POST',
-      headers: { 'Coder-Session-Token': token },
-    });
-    expect(write.status).toBe(405);
-    for (const path of ['/api/v2/audit', '/api/v1/buildinfo', `/api/v2/organizations/${organization}/groups`])
-      expect((await get(path)).status).toBe(404);
   });
 });
