@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
-import type { Command } from 'commander';
-import { parseSnapshot } from '../lambda/adapters/snapshot-schema.ts';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { type Command, Option } from 'commander';
+import { parseSnapshot, snapshotToJson } from '../lambda/adapters/snapshot-schema.ts';
 import { decodeUtf8 } from '../lambda/config/utf8.ts';
 import { type Deliberation, deliberate } from '../lambda/decision/decide.ts';
 import { snapshotAt } from '../lambda/decision/forecast/shift-snapshot.ts';
@@ -23,6 +23,7 @@ import { wrapLines } from './shared/plain-table.ts';
 
 type PlanOptions = LiveOptions & {
   readonly snapshot?: string;
+  readonly save?: string;
   readonly at?: EpochMs;
   readonly json: boolean;
   readonly explain?: string;
@@ -35,6 +36,12 @@ export function addPlanCommand(program: Command, { cliEnvironment, exitWith }: C
     .option(
       '--snapshot <file>',
       'plan from a snapshot file, without reading coderd and ECS; - for standard input',
+    )
+    .addOption(
+      new Option(
+        '--save <file>',
+        'also write what was read to a snapshot file, which holds no secrets',
+      ).conflicts('snapshot'),
     )
     .option(
       '--at <time>',
@@ -53,12 +60,24 @@ async function plan(options: PlanOptions, cliEnvironment: CliEnvironment): Promi
           snapshot: readSnapshot(options.snapshot),
           config: readConfig(options.config, cliEnvironment).config,
         };
+  if (options.save !== undefined) save(options.save, snapshot, cliEnvironment);
   const seen = options.at === undefined ? snapshot : laterThan(snapshot, options.at);
   const note = options.at === undefined || options.json ? '' : `${laterNote(snapshot, options.at)}\n\n`;
   const made = deliberate(seen, config);
   const text = `${note}${render(options.at === undefined ? made : withoutDeaths(made), seen, options)}`;
   cliEnvironment.out(`${options.json ? text : wrapLines(text, cliEnvironment.columns)}\n`);
   return unreadLists(snapshot).length > 0 ? 1 : 0;
+}
+
+function save(file: string, snapshot: Snapshot, { err }: CliEnvironment): void {
+  try {
+    writeFileSync(file, `${JSON.stringify(snapshotToJson(snapshot), null, 2)}\n`);
+  } catch (cause) {
+    throw new InputError(`writing ${file}: ${(cause as Error).message}. Give another file with --save`, {
+      cause,
+    });
+  }
+  err(`wrote ${file}\n`);
 }
 
 function laterThan(snapshot: Snapshot, at: EpochMs): Snapshot {
@@ -118,7 +137,10 @@ function readText(file: string): string {
 }
 
 function unreadable(file: string, problem: string, cause?: unknown): InputError {
-  return new InputError(`reading the snapshot ${file}: ${problem}. Write one with autoscaler snapshot`, {
-    cause,
-  });
+  return new InputError(
+    `reading the snapshot ${file}: ${problem}. Write one with autoscaler plan --save FILE`,
+    {
+      cause,
+    },
+  );
 }

@@ -13,14 +13,9 @@ const COMMANDS: readonly { readonly names: readonly string[]; readonly load: () 
   { names: ['setup'], load: async () => (await import('./setup/command.ts')).addSetupCommand },
   { names: ['init'], load: async () => (await import('./init/command.ts')).addInitCommand },
   { names: ['validate'], load: async () => (await import('./validate.ts')).addValidateCommand },
-  { names: ['snapshot'], load: async () => (await import('./snapshot.ts')).addSnapshotCommand },
   { names: ['plan'], load: async () => (await import('./plan.ts')).addPlanCommand },
   { names: ['status'], load: async () => (await import('./status/command.ts')).addStatusCommand },
-  {
-    names: ['explain-job'],
-    load: async () => (await import('./explain-job/command.ts')).addExplainJobCommand,
-  },
-  { names: ['orphans'], load: async () => (await import('./orphans.ts')).addOrphansCommand },
+  { names: ['explain'], load: async () => (await import('./explain/command.ts')).addExplainCommand },
   { names: ['doctor'], load: async () => (await import('./doctor/command.ts')).addDoctorCommand },
   {
     names: ['pause', 'resume', 'pin', 'unpin'],
@@ -32,13 +27,17 @@ const COMMANDS: readonly { readonly names: readonly string[]; readonly load: () 
   { names: ['tune'], load: async () => (await laboratory()).addTuneCommand() },
   { names: ['compare'], load: async () => (await laboratory()).addCompareCommand() },
   { names: ['synth'], load: async () => (await import('./synth.ts')).addSynthCommand },
-  { names: ['schema'], load: async () => (await import('./validate.ts')).addSchemaCommand },
 ];
 
 /** Commands of earlier releases, and what to use in their place. */
 const ENDED: Readonly<Record<string, string>> = {
   image: 'docs/upgrade.md, "An image with the providers of your templates", has a Dockerfile',
   sizes: 'AWS Compute Optimizer and Container Insights measure tasks: docs/cost.md, "What tasks use"',
+  'explain-job': 'use "autoscaler explain JOB"',
+  orphans: 'use "autoscaler explain --dead"',
+  'keys check': 'use "autoscaler doctor"',
+  snapshot: 'use "autoscaler plan --save FILE"',
+  schema: 'use "autoscaler validate --schema"',
 };
 
 /** By name: importing the classes would load the modules that throw them. */
@@ -54,9 +53,9 @@ const INPUT_ERRORS: ReadonlySet<string> = new Set([
 export async function runCli(args: readonly string[], given: CliEnvironment): Promise<number> {
   const cliEnvironment = withPlainOutput(given);
   let exitCode = 0;
-  const instead = ENDED[args[0] ?? ''];
-  if (instead !== undefined) {
-    cliEnvironment.err(`error: "autoscaler ${args[0]}" has ended; ${instead}\n`);
+  const ended = Object.keys(ENDED).find((name) => `${args.join(' ')} `.startsWith(`${name} `));
+  if (ended !== undefined) {
+    cliEnvironment.err(`error: "autoscaler ${ended}" has ended; ${ENDED[ended]}\n`);
     return 2;
   }
   try {

@@ -21,6 +21,7 @@ type ValidateOptions = {
   readonly config?: string;
   readonly buildsPerDay?: number;
   readonly json: boolean;
+  readonly schema: boolean;
 };
 
 export function addValidateCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
@@ -30,8 +31,10 @@ export function addValidateCommand(program: Command, { cliEnvironment, exitWith 
     .argument('[file]', `configuration file (default: AUTOSCALER_CONFIG, then ${DEFAULT_CONFIG})`)
     .option('--config <file>', 'configuration file, instead of the argument')
     .option('--builds-per-day <n>', 'builds on a working day, for all pools together', parseBuilds)
+    .option('--schema', 'print the JSON Schema of the configuration instead', false)
     .option('--json', 'print the result as one JSON document', false)
     .action((argument: string | undefined, options: ValidateOptions) => {
+      if (options.schema) return cliEnvironment.out(`${JSON.stringify(configJsonSchema(), null, 2)}\n`);
       const file = fileOf(argument, options, cliEnvironment);
       // to compile the schema takes longer than to read one file with it
       z.config({ jitless: true });
@@ -101,14 +104,6 @@ function poolsOf({ config }: LoadedConfig, builds: number | undefined): readonly
 function parseBuilds(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Write a whole number, 0 or more, such as 500.');
-}
-
-export function addSchemaCommand(program: Command, { cliEnvironment }: CommandContext): void {
-  program
-    .command('schema')
-    .description('print the JSON Schema of the configuration')
-    .option('--json', 'the same: the schema is a JSON document')
-    .action(() => cliEnvironment.out(`${JSON.stringify(configJsonSchema(), null, 2)}\n`));
 }
 
 /** One row per pool, one sentence per assumption. Without `buildsPerDay` only the cost of idle pools. */

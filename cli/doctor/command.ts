@@ -8,7 +8,6 @@ import { whileWorking } from '../shared/activity.ts';
 import type { CliEnvironment, CommandContext } from '../shared/cli-environment.ts';
 import { clusterNamed, type LiveOptions, withJsonOption, withLiveOptions } from '../shared/live-options.ts';
 import { wrapLines } from '../shared/plain-table.ts';
-import type { DoctorContext } from './access.ts';
 import { type Check, type Checked, checksText, fail, ok, skip, warn } from './check.ts';
 import { checkAll } from './diagnosis.ts';
 
@@ -19,28 +18,21 @@ const ANSWER_MS = 7_500;
 export function addDoctorCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
   withJsonOption(withLiveOptions(program.command('doctor')), 'the checks')
     .description(
-      'check configuration, coderd, token, licence, keys, secrets and ECS services; every failed check tells you how to fix it',
+      'check configuration, coderd, token, licence, keys, key function, secrets and ECS services; every failed check tells you how to fix it',
     )
     .option(
       '--deep',
       'also send coderd fewer than 100 read-only requests and compare the answers with those of tested releases',
       false,
     )
-    .action(async (options: CheckOptions) => {
-      exitWith(await printChecks(options, cliEnvironment, checkAll));
-    });
+    .action(async (options: CheckOptions) => exitWith(await printChecks(options, cliEnvironment)));
 }
 
-export type CheckOptions = LiveOptions & { readonly json: boolean; readonly deep?: boolean };
-type RunChecks = (context: DoctorContext) => Promise<readonly Check[]>;
+type CheckOptions = LiveOptions & { readonly json: boolean; readonly deep?: boolean };
 
 /** Checks the configuration, then the rest. Returns the exit code: 1 if a check has failed. */
-export async function printChecks(
-  options: CheckOptions,
-  cliEnvironment: CliEnvironment,
-  run: RunChecks,
-): Promise<number> {
-  const work = () => diagnose(options, cliEnvironment, run);
+async function printChecks(options: CheckOptions, cliEnvironment: CliEnvironment): Promise<number> {
+  const work = () => diagnose(options, cliEnvironment);
   const checks = await whileWorking('checking coderd and AWS', cliEnvironment, work);
   cliEnvironment.out(
     options.json
@@ -53,7 +45,6 @@ export async function printChecks(
 export async function diagnose(
   options: CheckOptions,
   cliEnvironment: CliEnvironment,
-  run: RunChecks,
 ): Promise<readonly Check[]> {
   const loaded = checkConfiguration(options.config);
   if ('blocker' in loaded) return [...loaded.checks, skip('everything else', loaded.blocker)];
@@ -66,7 +57,7 @@ export async function diagnose(
     const cluster = clusterNamed(options, cliEnvironment, config);
     const deepHttp = deep?.coderd;
     const context = { config, clients, cluster, cliEnvironment, until, deepHttp, caBundle };
-    return [...loaded.checks, ...(await run(context))];
+    return [...loaded.checks, ...(await checkAll(context))];
   } finally {
     await Promise.all([clients.close(), deep?.close()]);
   }

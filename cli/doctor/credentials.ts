@@ -201,7 +201,7 @@ async function judgeManaged(
   if (!secret.versions.some(({ stages }) => stages.includes(CURRENT)))
     return fail(
       name,
-      `secret "${secret.name}" has no value: the key function has not created the key. Run autoscaler keys check, and read the log of the key function`,
+      `secret "${secret.name}" has no value: the key function has not created the key. Read its log`,
     );
   const reading = await readKey({ secret: secret.id, jsonKey: 'key' }, context);
   const check = judgeKey(pool, reading, await context.coder);
@@ -214,13 +214,13 @@ async function judgeManaged(
 }
 
 /** The stack's name is a tag of the pool's service. */
-function stackOf({ name }: PoolConfig, services: Snapshot['ecs']['services']): string | undefined {
+export function stackOf({ name }: PoolConfig, services: Snapshot['ecs']['services']): string | undefined {
   const service = services.items.find((item) => tagOf(item, POOL_TAG) === name);
   return service === undefined ? undefined : tagOf(service, STACK_TAG);
 }
 
 /** The check without which the stack is unknown. */
-function serviceCheckOf({ name }: PoolConfig, { status }: Snapshot['ecs']['services']): string {
+export function serviceCheckOf({ name }: PoolConfig, { status }: Snapshot['ecs']['services']): string {
   return status === 'ok' ? `pool "${name}": service` : 'cluster';
 }
 

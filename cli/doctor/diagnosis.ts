@@ -23,6 +23,7 @@ import { blockerOf, type Check, fail, ok, skip, warn } from './check.ts';
 import { checkCluster } from './cluster.ts';
 import { checkLicence, checkOrganizations, organizationNames, organizationOf } from './coderd.ts';
 import { checkCredentials, renewalAdvice } from './credentials.ts';
+import { checkKeyFunction } from './key-function.ts';
 import { type LaunchPrice, readLaunchPrice } from './launch-price.ts';
 
 export async function checkAll(context: DoctorContext): Promise<readonly Check[]> {
@@ -32,11 +33,12 @@ export async function checkAll(context: DoctorContext): Promise<readonly Check[]
   const blocker = blockerOf(token);
   const coderReading = readCoder(context, known);
   const findings = coderReading.then((coder) => findingsOf(context, known, coder));
-  const [coder, found, licence, keys, inCluster, launchPrices, role] = await Promise.all([
+  const [coder, found, licence, keys, keyFunction, inCluster, launchPrices, role] = await Promise.all([
     coderReading,
     findings,
     checkLicence(clients.coderd, blocker),
     checkPoolCredentials(context, known, coderReading),
+    checkKeyFunction(context, known),
     checkCluster(config.pools.flatMap(partsOf), {
       ecs: clients.ecs,
       cluster,
@@ -58,6 +60,7 @@ export async function checkAll(context: DoctorContext): Promise<readonly Check[]
       checkImage(pool, found, server),
       ...(launchPrices[index] ?? []),
     ]),
+    ...keyFunction,
     ...role,
     ...inCluster,
     ...(await checkDeeply(context, known, coder)),
@@ -67,16 +70,13 @@ export async function checkAll(context: DoctorContext): Promise<readonly Check[]
 type CoderReading = Promise<Snapshot['coder'] | undefined>;
 
 /** Undefined if coderd cannot be read with the token. */
-export async function readCoder(
-  { config, clients, cliEnvironment }: DoctorContext,
-  { token }: Known,
-): CoderReading {
+async function readCoder({ config, clients, cliEnvironment }: DoctorContext, { token }: Known): CoderReading {
   if ('blocker' in token) return undefined;
   return observeCoder({ coderd: new CoderdAdapter(clients.coderd), clock: cliEnvironment }, config);
 }
 
 /** The checks of each pool's credential and other secrets, in the order of the pools. */
-export function checkPoolCredentials(
+function checkPoolCredentials(
   { config, clients: { coderd, secrets }, until, cliEnvironment }: DoctorContext,
   { aws, secret, readings, server, token }: Known,
   coder: CoderReading,

@@ -3,9 +3,10 @@ import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import { KEY_ID_TAG, POOL_TAG } from '../../lambda/decision/model/service-tags.ts';
 import { displayTags } from '../../lambda/decision/model/tags.ts';
 import { STALE_AFTER_MS } from '../../lambda/decision/supply/daemons.ts';
-import { deploymentOf, type OwnDeployment, poolOfKey } from '../../lambda/keys/model/pool.ts';
+import { type OwnDeployment, poolOfKey } from '../../lambda/keys/model/pool.ts';
 import type { KeyFacts, SecretInfo } from '../../lambda/keys/model/ports.ts';
 import { pendingVersion } from '../../lambda/keys/steps/read-keys.ts';
+import { findDeployment } from '../doctor/own-stack.ts';
 import type { OrganizationKeys, Survey } from './survey.ts';
 
 export function reportOf(pools: readonly PoolConfig[], survey: Survey) {
@@ -160,7 +161,7 @@ function managedKey(pool: PoolConfig, secret: SecretInfo | undefined, known: Kno
   const id = secret.tags[KEY_ID_TAG];
   if (id !== undefined) return { id, isKnown: true, problems: missing(pool, id, known) };
   const problem =
-    'the key function has not made its key yet. If no deployment is running, run autoscaler keys check';
+    'the key function has not made its key yet. If no deployment is running, run autoscaler doctor';
   return { isKnown: false, problems: [problem] };
 }
 
@@ -174,31 +175,8 @@ function missing({ auth }: PoolConfig, id: string | undefined, { survey, keys }:
   const next =
     auth.kind === 'managed'
       ? 'The key function makes another one within 15 minutes'
-      : 'Run autoscaler keys check to see what to do';
+      : 'Run autoscaler doctor to see what to do';
   return [
     `coderd lists no key with the id ${shown}: somebody has deleted it. New tasks cannot connect. ${next}`,
   ];
-}
-
-const STACK_ID_TAG = 'aws:cloudformation:stack-id';
-const SUFFIX = /-[a-z0-9]{8}$/;
-
-/**
- * The id of this deployment, with which the names of its keys begin: from the stack's ARN, which is a tag of
- * its secrets, else from the name of a key in use. Undefined: unknown, as without managed keys.
- */
-export function findDeployment(
-  { stack, secrets = [] }: Pick<Survey, 'stack' | 'secrets'>,
-  keys: readonly Pick<KeyFacts, 'id' | 'name'>[],
-): OwnDeployment | undefined {
-  if (stack === undefined) return undefined;
-  const arn = secrets.flatMap(({ tags }) => tags[STACK_ID_TAG] ?? [])[0];
-  if (arn !== undefined) return deploymentOf(stack, arn);
-  for (const { tags } of secrets) {
-    const name = keys.find(({ id }) => id === tags[KEY_ID_TAG])?.name;
-    const ending = `-${tags[POOL_TAG]}`;
-    const beginning = name?.replace(SUFFIX, '');
-    if (beginning?.endsWith(ending)) return { id: beginning.slice(0, -ending.length), stack };
-  }
-  return undefined;
 }

@@ -8,6 +8,7 @@ import { KEY_ID_TAG, POOL_TAG, STACK_TAG, tagOf } from '../../lambda/decision/mo
 import { KeysError } from '../../lambda/keys/model/keys-error.ts';
 import type { SecretInfo } from '../../lambda/keys/model/ports.ts';
 import { CURRENT, pendingVersion, versionWith } from '../../lambda/keys/steps/read-keys.ts';
+import { connectAsPerson, type KeysConnection, needs } from '../doctor/keys-connection.ts';
 import { whileWorking } from '../shared/activity.ts';
 import { checkAwsSetup, withAdvice } from '../shared/aws-advice.ts';
 import { type CliEnvironment, type CommandContext, InputError } from '../shared/cli-environment.ts';
@@ -29,7 +30,6 @@ import {
 import { findPool, findService } from '../shared/override-target.ts';
 import { wrapLines } from '../shared/plain-table.ts';
 import { quoted, shellLine } from '../shared/shell-words.ts';
-import { connectAsPerson, type KeysConnection, needs } from './connect.ts';
 
 export function addKeysRotateCommand(keys: Command, { cliEnvironment }: CommandContext): void {
   withJsonOption(withLiveOptions(keys.command('rotate')), 'what was started')
@@ -119,7 +119,7 @@ function findSecret(pool: string, stack: string, secrets: readonly SecretInfo[])
 function refuseUnready(pool: string, secret: SecretInfo): void {
   if (versionWith(secret, CURRENT) === undefined)
     throw new InputError(
-      `rotating the key of pool "${pool}": secret "${secret.name}" has no value, so the key function has not made the first key yet. Wait for the end of the deployment. If there is none, run autoscaler keys check`,
+      `rotating the key of pool "${pool}": secret "${secret.name}" has no value, so the key function has not made the first key yet. Wait for the end of the deployment. If there is none, run autoscaler doctor`,
     );
   const pending = pendingVersion(secret);
   if (pending !== undefined) throw new InputError(running(pool, secret, pending.id));

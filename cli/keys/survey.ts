@@ -1,7 +1,5 @@
 /** Reads what `autoscaler keys list` shows. A part that cannot be read gives a sentence instead. */
 import type { Config, PoolConfig, SecretRef } from '../../lambda/decision/model/config.ts';
-import { POOL_TAG, STACK_TAG, tagOf } from '../../lambda/decision/model/service-tags.ts';
-import type { Reading, Service } from '../../lambda/decision/model/snapshot.ts';
 import { few } from '../../lambda/explain/format.ts';
 import { poolTasks } from '../../lambda/keys/adapters/pool-tasks.ts';
 import { KeysError } from '../../lambda/keys/model/keys-error.ts';
@@ -15,9 +13,10 @@ import type {
 } from '../../lambda/keys/model/ports.ts';
 import { isOfNoConcern } from '../../lambda/keys/steps/read-keys.ts';
 import { type KeyReading, readKey } from '../doctor/credentials.ts';
-import { isEverywhere, withAdvice } from '../shared/aws-advice.ts';
+import type { KeysConnection } from '../doctor/keys-connection.ts';
+import { findStack } from '../doctor/own-stack.ts';
+import { isEverywhere } from '../shared/aws-advice.ts';
 import { InputError } from '../shared/cli-environment.ts';
-import type { KeysConnection } from './connect.ts';
 
 /** Undefined: could not be read. */
 export type OrganizationKeys = Organization & {
@@ -82,27 +81,6 @@ async function readSecrets(stack: string, { secrets }: KeysConnection): Promise<
       }),
     ),
   );
-}
-
-/** The stack's name is a tag of the services of its pools. */
-export function findStack(
-  pools: readonly PoolConfig[],
-  { status, error, items }: Reading<Service>,
-  unread: string[],
-): string | undefined {
-  const names = new Set<string>(pools.map(({ name }) => name));
-  const own = items.filter((service) => names.has(tagOf(service, POOL_TAG) ?? ''));
-  const stacks = [...new Set(own.flatMap((service) => tagOf(service, STACK_TAG) ?? []))];
-  if (status !== 'ok') unread.push(withAdvice(error ?? `the list of services is ${status}`));
-  else if (stacks.length === 0)
-    unread.push(
-      'finding the stack: no ECS service of these pools is in the cluster. Deploy the configuration, or name another cluster with --cluster',
-    );
-  else if (stacks.length > 1)
-    unread.push(
-      `finding the stack: the pools of this configuration have services of stacks ${stacks.join(', ')} in the cluster. Rename the pools of one of them`,
-    );
-  return stacks.length === 1 ? stacks[0] : undefined;
 }
 
 async function readOrganizations(

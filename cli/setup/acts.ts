@@ -6,7 +6,6 @@ import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { some } from '../../lambda/explain/format.ts';
 import { checksText } from '../doctor/check.ts';
 import { diagnose } from '../doctor/command.ts';
-import { checkAll } from '../doctor/diagnosis.ts';
 import { init } from '../init/command.ts';
 import { ownerNote } from '../init/result.ts';
 import { poolsText } from '../init/screen.ts';
@@ -166,7 +165,7 @@ async function makeRole({ aws }: Given): Promise<string> {
 }
 
 async function runDoctor({ situation: { file }, cliEnvironment, say }: Given): Promise<string> {
-  const checks = await diagnose({ config: file, json: true }, cliEnvironment, checkAll);
+  const checks = await diagnose({ config: file, json: true }, cliEnvironment);
   const told = checks.filter(({ status }) => status === 'FAIL' || status === 'warn');
   if (told.length > 0) say(`\n${checksText(told)}\n`);
   const failed = checks.filter(({ status }) => status === 'FAIL').length;

@@ -22,7 +22,8 @@ export function deadBuildsText({ pool, builds }: FindingOf<'build-died-with-task
   const which = few(
     builds.map((build) => `${buildText(build)} (${causeText(build.cause)}, ${timeText(build.stoppedAt)})`),
   );
-  const advice = builds.length === 1 && one !== undefined ? checkText(one) : 'Run `autoscaler orphans`';
+  const advice =
+    builds.length === 1 && one !== undefined ? checkText(one) : 'Run `autoscaler explain --dead`';
   return `pool "${pool}": ${some(builds.length, 'build')} died with ${builds.length === 1 ? 'its task' : 'their tasks'}: ${which}. coderd never got the new state, so resources may be left over in the cloud. ${advice}`;
 }
 

@@ -107,7 +107,7 @@ const WORDS: {
     return `${prefix}${event[where]} ${seconds} s ${apart}. ${CLOCKS_DIFFER}`;
   },
   'provider-unproven': ({ pool, provider }) =>
-    `pool "${pool}": its capacity provider "${provider}" is untested on AWS. Its builds die if ECS drains an instance, as it does with Managed Instances after 14 days (docs/adr/0049). \`autoscaler orphans\` lists them`,
+    `pool "${pool}": its capacity provider "${provider}" is untested on AWS. Its builds die if ECS drains an instance, as it does with Managed Instances after 14 days (docs/adr/0049). \`autoscaler explain --dead\` lists them`,
   'starts-failing': ({ pool, tasks, reason }) =>
     `pool "${pool}": ${tasks === 0 ? 'tasks do not start' : `${some(tasks, 'task')} failed to start since the last daemon registered`}: ${startHint(reason)}`,
   'placement-failing': ({ pool, tasks, since, reason }) =>

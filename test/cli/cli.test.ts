@@ -73,7 +73,7 @@ describe('plan --snapshot', () => {
     {
       scenario: 'a missing file',
       text: undefined,
-      message: /reading the snapshot .*nowhere.json: ENOENT.*\. Write one with autoscaler snapshot/,
+      message: /reading the snapshot .*nowhere.json: ENOENT.*\. Write one with autoscaler plan --save FILE/,
     },
     { scenario: 'an empty file', text: '', message: /it is empty/ },
     { scenario: 'a file that is not JSON', text: '{"version": 1,', message: /it is not JSON \(/ },
@@ -202,9 +202,7 @@ describe('validate', () => {
 
 describe('an option of every command', () => {
   const commands = [
-    ...['validate', 'snapshot', 'plan', 'status', 'doctor', 'backtest', 'tune', 'schema'].map((name) => [
-      name,
-    ]),
+    ...['validate', 'plan', 'status', 'doctor', 'backtest', 'tune'].map((name) => [name]),
     ...['pause', 'resume', 'pin', 'unpin'].map((name) => [name]),
     ...['export', 'generate', 'check'].map((name) => ['trace', name]),
   ];
@@ -215,7 +213,7 @@ describe('an option of every command', () => {
   });
 
   /** Commands that read no configuration. */
-  const without = new Set(['schema', 'generate', 'check']);
+  const without = new Set(['generate', 'check']);
 
   it.each(commands.filter((command) => !without.has(command.at(-1) ?? '')))(
     '%s has --config',
@@ -321,7 +319,17 @@ describe('wrong usage', () => {
     [['sizes'], /^error: "autoscaler sizes" has ended; AWS Compute Optimizer /],
     [['image', '--out', 'x'], /^error: "autoscaler image" has ended; docs\/upgrade.md, /],
     [['plan', '--jsno'], /unknown option '--jsno'/],
-    [['snapshot', '--config'], /argument missing/],
+    [['snapshot'], /^error: "autoscaler snapshot" has ended; use "autoscaler plan --save FILE"\n$/],
+    [
+      ['orphans', '--days', '3'],
+      /^error: "autoscaler orphans" has ended; use "autoscaler explain --dead"\n$/,
+    ],
+    [['keys', 'check', '--json'], /^error: "autoscaler keys check" has ended; use "autoscaler doctor"\n$/],
+    [['explain'], /^error: explain needs the id of one job, or --dead/],
+    [['explain', '4d2c1a5e', '--dead'], /^error: explain needs the id of one job, or --dead/],
+    [['schema', '--json'], /^error: "autoscaler schema" has ended; use "autoscaler validate --schema"\n$/],
+    [['plan', '--config'], /argument missing/],
+    [['plan', '--save', 'a', '--snapshot', 'b'], /'--save <file>' cannot be used with .*'--snapshot <file>'/],
     [
       ['plan', '--explain', '--config', config],
       /^error: --explain needs a value \(pool name\), but the option --config follows it\n$/,
@@ -356,8 +364,8 @@ describe('wrong usage', () => {
   });
 });
 
-it('prints the JSON Schema of the repository with schema', async () => {
-  const { code, out } = await run('schema');
+it('prints the JSON Schema of the repository with validate --schema', async () => {
+  const { code, out } = await run('validate', '--schema');
   expect(code).toBe(0);
   expect(JSON.parse(out)).toEqual(
     JSON.parse(readFileSync(new URL('../../autoscaler.schema.json', import.meta.url), 'utf8')),
@@ -375,16 +383,14 @@ describe('a live look', () => {
   });
   afterAll(() => lab.close());
 
-  it('writes a snapshot that gives the same plan as a live look', async () => {
+  it('saves a snapshot that gives the same plan as the look itself', async () => {
     const out = join(folder, 'taken.json');
     const cluster = lab.world.ecs.clusterName;
-    expect(await run('snapshot', '--config', liveConfig, '--cluster', cluster, '--out', out)).toMatchObject({
-      code: 0,
-      out: '',
-    });
+    const live = await run(
+      ...['plan', '--config', liveConfig, '--cluster', cluster, '--json', '--save', out],
+    );
     const later = await run('plan', '--config', liveConfig, '--snapshot', out, '--json');
-    const live = await run('plan', '--config', liveConfig, '--cluster', cluster, '--json');
-    expect(live.code).toBe(0);
+    expect(live).toMatchObject({ code: 0, err: `wrote ${out}\n` });
     expect(JSON.parse(live.out)).toEqual(JSON.parse(later.out));
     expect(lab.world.service('cpu').state.desiredCount).toBe(0);
   });
@@ -415,15 +421,10 @@ describe('a live look', () => {
   });
 
   it('writes no secret into a snapshot', async () => {
-    const { out } = await run(
-      'snapshot',
-      '--config',
-      liveConfig,
-      '--cluster',
-      lab.world.ecs.clusterName,
-      '--out',
-      '-',
-    );
+    const saved = join(folder, 'saved.json');
+    const cluster = lab.world.ecs.clusterName;
+    await run('plan', '--config', liveConfig, '--cluster', cluster, '--save', saved);
+    const out = readFileSync(saved, 'utf8');
     const secrets = [lab.world.tokenSecretName, 'coder/keys/cpu'].map(
       (name) => lab.world.secrets.find(name)?.value ?? 'none',
     );
@@ -433,13 +434,12 @@ describe('a live look', () => {
 
   it('exits with the same code live and from its snapshot when a list is missing', async () => {
     const out = join(folder, 'missing.json');
-    const live = await run('plan', '--config', liveConfig, '--cluster', 'nowhere');
-    await run('snapshot', '--config', liveConfig, '--cluster', 'nowhere', '--out', out);
+    const live = await run('plan', '--config', liveConfig, '--cluster', 'nowhere', '--save', out);
     const later = await run('plan', '--config', liveConfig, '--snapshot', out);
     expect([live.code, later.code]).toEqual([1, 1]);
   });
 
-  it.each(['plan', 'status', 'snapshot'])('%s names a missing Region, and nothing else', async (command) => {
+  it.each(['plan', 'status'])('%s names a missing Region, and nothing else', async (command) => {
     vi.stubEnv('AWS_REGION', undefined);
     vi.stubEnv('AWS_CONFIG_FILE', join(folder, 'none'));
     const answer = await run(command, '--config', liveConfig, '--cluster', 'any');
@@ -461,19 +461,11 @@ describe('a live look', () => {
     expect(err).toMatch(/^listing services of cluster "any": .*ECONNREFUSED.*\. AWS does not answer\. .*\n$/);
   });
 
-  it('prints unreadable lists and exits with 1', async () => {
-    const { code, err } = await run(
-      'snapshot',
-      '--config',
-      liveConfig,
-      '--cluster',
-      'nowhere',
-      '--out',
-      join(folder, 'partly.json'),
-    );
-    expect(code).toBe(1);
-    expect(err).toMatch(/listing services of cluster "nowhere": ClusterNotFoundException/);
-    expect(err).toMatch(/wrote .*partly\.json, without the lists above/);
+  it('names the file that it cannot write, and prints no plan', async () => {
+    const saved = join(folder, 'none', 'snapshot.json');
+    const answer = await run('plan', '--config', liveConfig, '--cluster', 'nowhere', '--save', saved);
+    expect(answer).toMatchObject({ code: 1, out: '' });
+    expect(answer.err).toMatch(/^writing .*: ENOENT.*\. Give another file with --save\n$/);
   });
 });
 

@@ -45,13 +45,11 @@ describe('of a live deployment', () => {
     const commands = [
       { command: 'status', args: [] },
       { command: 'plan', args: [] },
-      { command: 'snapshot', args: [] },
-      { command: 'orphans', args: [] },
+      { command: 'explain --dead', args: [] },
       { command: 'doctor', args: [] },
       { command: 'setup', args: ['--print'] },
-      { command: 'explain-job', args: [job] },
+      { command: 'explain', args: [job] },
       { command: 'keys list', args: [] },
-      { command: 'keys check', args: [] },
       { command: 'pin', args: ['cpu', '2', '--why', 'a test'] },
       { command: 'trace export', args: ['--out', join(folder, 'trace.jsonl')] },
     ];

@@ -160,7 +160,7 @@ afterEach(() => {
 
 it('has commands that look, change something and replay the past', () => {
   const names = commands.map((command) => wordsOf(command)[0]);
-  for (const name of ['status', 'plan', 'doctor', 'pin', 'unpin', 'pause', 'resume', 'snapshot', 'backtest'])
+  for (const name of ['status', 'plan', 'doctor', 'pin', 'unpin', 'pause', 'resume', 'backtest'])
     expect(names).toContain(name);
 });
 

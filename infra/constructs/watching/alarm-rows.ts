@@ -118,7 +118,7 @@ function failingKeys(keyFunction: IFunction): AlarmRow {
     periods: { wrong: 2, of: 2 },
     description:
       'The key function has failed for two hours: it cannot rotate or delete provisioner keys. The current keys continue to work. ' +
-      'First: run `autoscaler keys check`. The log of the function has each cause, often the role or the expired token of `managedKeys.token`.',
+      'First: run `autoscaler doctor`. The log of the function has each cause, often the role or the expired token of `managedKeys.token`.',
   };
 }
 
@@ -200,7 +200,7 @@ const LOOK_ALARMS: readonly LookAlarm[] = [
     metric: { name: DEAD_METRIC, statistic: 'Maximum', minutes: 5 },
     description:
       'A build died with its task: Spot, a host failure, memory, or StopTask. coderd never got its new state, so resources may be left over in the cloud. ' +
-      'First: run `autoscaler orphans`. It lists each such build with its cause, and what to check.',
+      'First: run `autoscaler explain --dead`. It lists each such build with its cause, and what to check.',
   },
   {
     name: 'count-contested',

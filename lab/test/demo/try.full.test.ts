@@ -83,7 +83,7 @@ describe('npm run try', () => {
   });
 
   it('has a build that died with its task, and says what to check', async () => {
-    const orphans = (): Promise<string> => autoscaler('orphans').then(({ out }) => out);
+    const orphans = (): Promise<string> => autoscaler('explain', '--dead').then(({ out }) => out);
     await expect
       .poll(orphans, POLL)
       .toMatch(/^1 build died with its task .*\n\n(start|stop|build) of [\w-]+\/[\w-]+$/m);
@@ -103,7 +103,7 @@ describe('npm run try', () => {
 
   it('gives a snapshot that plan reads', async () => {
     const file = join(folder, 'snapshot.json');
-    expect((await autoscaler('snapshot', '--out', file)).code).toBe(0);
+    expect((await autoscaler('plan', '--save', file)).code).toBe(0);
     expect((await autoscaler('plan', '--snapshot', file)).code).toBe(0);
   });
 

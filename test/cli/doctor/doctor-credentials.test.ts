@@ -228,7 +228,7 @@ describe('the managed key of a pool', () => {
       scenario: 'has a secret without a value',
       broken: (world) => create(world, { stored: false }),
       says: [
-        `FAIL  pool "pool": key: secret "${MANAGED}" has no value: the key function has not created the key. Run autoscaler keys check, and read the log of the key function`,
+        `FAIL  pool "pool": key: secret "${MANAGED}" has no value: the key function has not created the key. Read its log`,
       ],
     },
     {

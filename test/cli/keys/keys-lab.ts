@@ -85,17 +85,15 @@ export class KeysLab {
   }
 
   /** Runs `autoscaler keys`. No value of a secret may be in its output. */
-  async keys(...args: readonly string[]): Promise<Answer> {
+  keys(...args: readonly string[]): Promise<Answer> {
+    return this.run('keys', ...args);
+  }
+
+  async run(...args: readonly string[]): Promise<Answer> {
     const { world } = this;
     const environment = { AUTOSCALER_CLUSTER: world.ecs.clusterName };
     const now = () => world.timeline.now();
-    const answer = await runIn(
-      { environment, now, answerMs: 60_000 },
-      'keys',
-      ...args,
-      '--config',
-      this.file,
-    );
+    const answer = await runIn({ environment, now, answerMs: 60_000 }, ...args, '--config', this.file);
     const out = answer.out.replaceAll(this.lab.coderdUrl, 'CODERD').replaceAll(this.file, 'FILE');
     return { ...answer, out };
   }

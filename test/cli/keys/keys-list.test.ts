@@ -141,7 +141,7 @@ describe('a problem', () => {
       scenario: 'is a secret without a value',
       broken: (lab) => lab.world.secrets.create(SECRET, { [POOL_TAG]: 'gpu', [STACK_TAG]: 'Stack' }),
       says: [
-        '  problem: the key function has not made its key yet. If no deployment is running, run autoscaler keys check',
+        '  problem: the key function has not made its key yet. If no deployment is running, run autoscaler doctor',
         '  The current key of pool "gpu" is unknown, so it may be one of these.',
       ],
     },

@@ -75,7 +75,7 @@ describe('a rotation is refused', () => {
     {
       scenario: 'while the secret has no value',
       broken: (lab) => lab.world.secrets.create(SECRET, { [POOL_TAG]: 'gpu', [STACK_TAG]: 'Stack' }),
-      err: `rotating the key of pool "gpu": secret "${SECRET}" has no value, so the key function has not made the first key yet. Wait for the end of the deployment. If there is none, run autoscaler keys check\n`,
+      err: `rotating the key of pool "gpu": secret "${SECRET}" has no value, so the key function has not made the first key yet. Wait for the end of the deployment. If there is none, run autoscaler doctor\n`,
     },
     {
       scenario: 'while another one is running',

@@ -1,9 +1,9 @@
-/** The exact output of `autoscaler explain-job` for worlds that are served over HTTP. */
+/** The exact output of `autoscaler explain` for worlds that are served over HTTP. */
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
-import type { ExplainedJob, JobExplanation } from '../../../cli/explain-job/explanation.ts';
-import { explanationScreen } from '../../../cli/explain-job/screen.ts';
+import type { ExplainedJob, JobExplanation } from '../../../cli/explain/explanation.ts';
+import { explanationScreen } from '../../../cli/explain/screen.ts';
 import { WaitRecord } from '../../../lambda/look/wait-record.ts';
 import { type CommandLab, commandLabs, logLooks } from '../../support/command-lab.ts';
 import { type Lab, type LabOptions, type LabPool, labConfig } from '../../support/lab.ts';
@@ -15,12 +15,12 @@ const CPU: LabPool = { organization: 'default', desiredCount: 0, name: 'cpu', ta
 const open = (pool: Partial<LabPool> = {}, options: Partial<LabOptions> = {}): Promise<CommandLab> =>
   start({ pools: [{ ...CPU, ...pool }], ...options });
 
-const explain = (lab: CommandLab, ...args: readonly string[]) => lab.call('explain-job', ...args);
+const explain = (lab: CommandLab, ...args: readonly string[]) => lab.call('explain', ...args);
 
 const submit = ({ world }: Lab, durationS: number, tags = {}) =>
   world.coderd.submitJob({ organization: 'default', tags, durationMs: durationS * 1000 });
 
-describe('autoscaler explain-job', () => {
+describe('autoscaler explain', () => {
   it('tells where the wait of a finished job went, from the log of the function', async () => {
     const lab = await open();
     const record = new WaitRecord();

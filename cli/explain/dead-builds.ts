@@ -1,41 +1,29 @@
-/** `autoscaler orphans`: the builds that died with their tasks, from the function's log. */
-import type { Command } from 'commander';
+/** `autoscaler explain --dead`: the builds that died with their tasks, from the function's log. */
 import * as z from 'zod';
-import { loadConfig } from '../lambda/config/load.ts';
-import { isoTime, plusMs } from '../lambda/decision/model/brands.ts';
-import { by } from '../lambda/decision/model/collections.ts';
-import type { DeathCause, IsoTime } from '../lambda/decision/model/plan.ts';
-import { DAY_MS } from '../lambda/decision/model/units.ts';
-import { buildText, causeText, checkText } from '../lambda/explain/dead-build-text.ts';
-import { some, timeText } from '../lambda/explain/format.ts';
-import { withFunctionLog } from './logs/function-log.ts';
-import type { CliEnvironment, CommandContext } from './shared/cli-environment.ts';
-import { type LiveOptions, withJsonOption, withLiveOptions } from './shared/live-options.ts';
-import { countTo } from './shared/option-values.ts';
-import { oneLine, wrapLines } from './shared/plain-table.ts';
+import { loadConfig } from '../../lambda/config/load.ts';
+import { isoTime, plusMs } from '../../lambda/decision/model/brands.ts';
+import { by } from '../../lambda/decision/model/collections.ts';
+import type { DeathCause, IsoTime } from '../../lambda/decision/model/plan.ts';
+import { DAY_MS } from '../../lambda/decision/model/units.ts';
+import { buildText, causeText, checkText } from '../../lambda/explain/dead-build-text.ts';
+import { some, timeText } from '../../lambda/explain/format.ts';
+import { withFunctionLog } from '../logs/function-log.ts';
+import type { CliEnvironment } from '../shared/cli-environment.ts';
+import type { JsonOptions } from '../shared/live-options.ts';
+import { oneLine, wrapLines } from '../shared/plain-table.ts';
 
-type OrphansOptions = LiveOptions & { readonly days: number; readonly json: boolean };
-
-/** CloudWatch keeps no log for longer, unless it keeps it for ever. */
-const MOST_DAYS = 3_653;
+type DeadOptions = JsonOptions & { readonly days: number };
 
 /** Exit code 1 if rows are missing. Builds that died do not count. */
-export function addOrphansCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
-  withJsonOption(withLiveOptions(program.command('orphans')), 'the builds')
-    .description('list the builds that died with their tasks, and what to check in the cloud')
-    .option('--days <number>', 'how many days to look back', countTo(MOST_DAYS), 7)
-    .action(async (options: OrphansOptions) => exitWith(await printOrphans(options, cliEnvironment)));
-}
-
-async function printOrphans(options: OrphansOptions, cliEnvironment: CliEnvironment): Promise<number> {
+export async function printDeadBuilds(options: DeadOptions, cliEnvironment: CliEnvironment): Promise<number> {
   const report = await readReport(options, cliEnvironment);
   cliEnvironment.out(
-    options.json ? `${JSON.stringify(report, null, 2)}\n` : orphansScreen(report, cliEnvironment.columns),
+    options.json ? `${JSON.stringify(report, null, 2)}\n` : deadScreen(report, cliEnvironment.columns),
   );
   return report.isCut || report.unreadable > 0 ? 1 : 0;
 }
 
-function readReport(options: OrphansOptions, cliEnvironment: CliEnvironment): Promise<OrphansReport> {
+function readReport(options: DeadOptions, cliEnvironment: CliEnvironment): Promise<DeadReport> {
   const to = cliEnvironment.now();
   const from = plusMs(to, -options.days * DAY_MS);
   return withFunctionLog(options, cliEnvironment, async (log) => {
@@ -96,14 +84,14 @@ const rowSchema = z.object({
   reason: z.string().default(''),
 });
 
-type Orphan = z.output<typeof rowSchema> & {
+type DeadBuild = z.output<typeof rowSchema> & {
   /** What to check in the cloud, and to do in Coder. */
   readonly check: string;
 };
 
 type Ledger = {
   /** The latest death first, each job once. */
-  readonly builds: readonly Orphan[];
+  readonly builds: readonly DeadBuild[];
   readonly unreadable: number;
 };
 
@@ -121,12 +109,12 @@ function ledgerOf(rows: readonly Readonly<Record<string, string>>[]): Ledger {
   };
 }
 
-const newestFirst = by<Orphan>(
+const newestFirst = by<DeadBuild>(
   ({ stoppedAt }) => -Date.parse(stoppedAt),
   ({ job }) => job,
 );
 
-type OrphansReport = Ledger & {
+type DeadReport = Ledger & {
   readonly version: 1;
   readonly from: IsoTime;
   readonly to: IsoTime;
@@ -141,20 +129,20 @@ const INDENT = '  ';
 const HEAD = 'ran from'.length + 2;
 
 /** `columns`: characters of a line. @default lines are as long as needed */
-function orphansScreen(report: OrphansReport, columns?: number): string {
+function deadScreen(report: DeadReport, columns?: number): string {
   const { builds } = report;
   const parts = [titleOf(report), ...builds.map((build) => buildLines(build).join('\n')), ...notesOf(report)];
   return `${wrapLines(parts.join('\n\n'), columns)}\n`;
 }
 
-function titleOf({ builds, from, to }: OrphansReport): string {
+function titleOf({ builds, from, to }: DeadReport): string {
   const span = `from ${timeText(from)} to ${timeText(to)}`;
   if (builds.length === 0) return `No build is known to have died with its task ${span}.`;
   const whose = builds.length === 1 ? 'its task' : 'their tasks';
   return `${some(builds.length, 'build')} died with ${whose} ${span}, newest first. coderd never got the new state of ${builds.length === 1 ? 'this build' : 'these builds'}.`;
 }
 
-function buildLines(build: Orphan): readonly string[] {
+function buildLines(build: DeadBuild): readonly string[] {
   const { template, pool, organization, cause, reason, startedAt, stoppedAt, job, task, check } = build;
   const facts = [
     ['stopped', `${timeText(stoppedAt)}: ${causeText(cause)}${reason === '' ? '' : ` (${reason})`}`],
@@ -171,7 +159,7 @@ function buildLines(build: Orphan): readonly string[] {
   ];
 }
 
-function notesOf({ days, keptDays, isCut, unreadable, logGroup, builds }: OrphansReport): readonly string[] {
+function notesOf({ days, keptDays, isCut, unreadable, logGroup, builds }: DeadReport): readonly string[] {
   const notes: readonly (readonly [boolean, string])[] = [
     [
       isCut,

@@ -23,7 +23,7 @@ export type JobExplanation = {
   readonly pending: PendingJob | null;
   /** Null: the job does not run, or its daemon is alive as far as is known. */
   readonly silent: SilentDaemon | null;
-  /** Null: no task of the last hour died with this build. `autoscaler orphans` looks further back. */
+  /** Null: no task of the last hour died with this build. `explain --dead` looks further back. */
   readonly died: OrphanEvent | null;
   readonly notes: readonly string[];
 };

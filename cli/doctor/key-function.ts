@@ -1,4 +1,4 @@
-/** Runs the check of the key function here: with its token, and with the person's AWS credentials. */
+/** The part of `doctor` that runs the check of the key function here: with its token, and with the person's AWS credentials. */
 import { readUser } from '../../lambda/adapters/coderd/account.ts';
 import { systemClock } from '../../lambda/connect.ts';
 import type { ManagedKeys } from '../../lambda/decision/model/config.ts';
@@ -10,12 +10,12 @@ import type { KeyFacts, KeyPorts } from '../../lambda/keys/model/ports.ts';
 import { managedPoolsOf } from '../../lambda/keys/serve.ts';
 import { IS_ROTATING } from '../../lambda/keys/steps/pools.ts';
 import { check } from '../../lambda/keys/steps/sweep.ts';
-import type { DoctorContext, Known } from '../doctor/access.ts';
-import { blockerOf, type Check, type Checked, fail, ok, skip, warn } from '../doctor/check.ts';
-import { checkExpiry, RENEW, readToken } from '../doctor/token.ts';
-import { connectAsPerson, isOfPerson, type KeysConnection } from './connect.ts';
-import { findDeployment } from './report.ts';
-import { findStack } from './survey.ts';
+import type { DoctorContext, Known } from './access.ts';
+import { blockerOf, type Check, type Checked, fail, ok, skip, warn } from './check.ts';
+import { serviceCheckOf, stackOf } from './credentials.ts';
+import { connectAsPerson, isOfPerson, type KeysConnection } from './keys-connection.ts';
+import { findDeployment, findStack } from './own-stack.ts';
+import { checkExpiry, RENEW, readToken } from './token.ts';
 
 const NAME = 'key function';
 const TOKEN = 'key function: token';
@@ -62,8 +62,12 @@ async function runCheck(
   { readings }: Known,
   { token }: ManagedKeys,
 ): Promise<readonly Check[]> {
+  const { services } = readings;
+  const [pool] = config.pools;
+  if (pool !== undefined && config.pools.every((each) => stackOf(each, services) === undefined))
+    return [skip(NAME, serviceCheckOf(pool, services))];
   const unread: string[] = [];
-  const stack = findStack(config.pools, readings.services, unread);
+  const stack = findStack(config.pools, services, unread);
   if (stack === undefined) return unread.map((says) => fail(NAME, says));
   const connection = connectAsPerson(config, { caBundle, cluster, token, until });
   try {

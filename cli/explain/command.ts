@@ -1,6 +1,6 @@
 /**
- * `autoscaler explain-job`: gathers what coderd's row, the function's log and a live look tell of one job.
- * Exit code 1 if the job is unknown or coderd cannot be read.
+ * `autoscaler explain`: gathers what coderd's row, the function's log and a live look tell of one job.
+ * Exit code 1 if the job is unknown or coderd cannot be read. `--dead`: the builds that died with their tasks.
  */
 import { type Command, InvalidArgumentError } from 'commander';
 import { type JobDetails, readJobDetails } from '../../lambda/adapters/coderd/history.ts';
@@ -18,7 +18,12 @@ import { orphansOf } from '../../lambda/look/orphan-event.ts';
 import { loggedWait, WAIT_FIELDS, withFunctionLog } from '../logs/function-log.ts';
 import { whileWorking } from '../shared/activity.ts';
 import { withAdvice } from '../shared/aws-advice.ts';
-import { type CliEnvironment, type CommandContext, InputError } from '../shared/cli-environment.ts';
+import {
+  type CliEnvironment,
+  type CommandContext,
+  InputError,
+  UsageError,
+} from '../shared/cli-environment.ts';
 import { lookLive } from '../shared/live.ts';
 import {
   type JsonOptions,
@@ -26,7 +31,9 @@ import {
   withJsonOption,
   withLiveOptions,
 } from '../shared/live-options.ts';
+import { countTo } from '../shared/option-values.ts';
 import { wrapLines } from '../shared/plain-table.ts';
+import { printDeadBuilds } from './dead-builds.ts';
 import {
   type ExplainedWait,
   explainedJob,
@@ -37,17 +44,31 @@ import {
 } from './explanation.ts';
 import { explanationScreen } from './screen.ts';
 
-export function addExplainJobCommand(program: Command, { cliEnvironment }: CommandContext): void {
-  withJsonOption(withLiveOptions(program.command('explain-job')), 'the explanation')
-    .description('explain where the wait of one job went, or why it still waits')
-    .argument('<id>', 'id of a provisioner job, or the first 8 characters that the plan shows', jobId)
-    .action(async (id: string, options: JsonOptions) => {
-      const explanation = await gatherJob(id, options, cliEnvironment);
-      const text = options.json
-        ? JSON.stringify({ version: 1, ...explanation }, null, 2)
-        : wrapLines(explanationScreen(explanation), cliEnvironment.columns);
-      cliEnvironment.out(`${text}\n`);
+type ExplainOptions = JsonOptions & { readonly dead: boolean; readonly days: number };
+
+/** CloudWatch keeps no log for longer, unless it keeps it for ever. */
+const MOST_DAYS = 3_653;
+
+export function addExplainCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
+  withJsonOption(withLiveOptions(program.command('explain')), 'the explanation')
+    .description('explain where the wait of a job went, or why it still waits; or list the builds that died')
+    .argument('[id]', 'id of a provisioner job, or the first 8 characters that the plan shows', jobId)
+    .option('--dead', 'list the builds that died with their tasks, and what to check in the cloud', false)
+    .option('--days <number>', 'with --dead: how many days to look back', countTo(MOST_DAYS), 7)
+    .action(async (job: string | undefined, options: ExplainOptions) => {
+      if ((job !== undefined) === options.dead)
+        throw new UsageError('explain needs the id of one job, or --dead for the builds that died');
+      if (job === undefined) exitWith(await printDeadBuilds(options, cliEnvironment));
+      else await printJob(job, options, cliEnvironment);
     });
+}
+
+async function printJob(id: string, options: JsonOptions, cliEnvironment: CliEnvironment): Promise<void> {
+  const explanation = await gatherJob(id, options, cliEnvironment);
+  const text = options.json
+    ? JSON.stringify({ version: 1, ...explanation }, null, 2)
+    : wrapLines(explanationScreen(explanation), cliEnvironment.columns);
+  cliEnvironment.out(`${text}\n`);
 }
 
 /** A UUID, or its first 8 characters or more. */

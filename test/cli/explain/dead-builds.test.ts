@@ -1,10 +1,10 @@
-/** The exact output of `autoscaler orphans`, from log lines that the function wrote. */
+/** The exact output of `autoscaler explain --dead`, from log lines that the function wrote. */
 import { describe, expect, it, vi } from 'vitest';
-import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
-import { OrphanEvents } from '../../lambda/look/orphan-event.ts';
-import type { Answer } from '../support/cli-run.ts';
-import { type CommandLab, commandLabs, putLine } from '../support/command-lab.ts';
-import type { Lab } from '../support/lab.ts';
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
+import { OrphanEvents } from '../../../lambda/look/orphan-event.ts';
+import type { Answer } from '../../support/cli-run.ts';
+import { type CommandLab, commandLabs, putLine } from '../../support/command-lab.ts';
+import type { Lab } from '../../support/lab.ts';
 
 const { start } = commandLabs();
 
@@ -39,7 +39,7 @@ async function loseABuild(own: Lab): Promise<void> {
   await look(own, 5);
 }
 
-const call = (own: CommandLab, ...args: readonly string[]) => own.call('orphans', ...args);
+const call = (own: CommandLab, ...args: readonly string[]) => own.call('explain', '--dead', ...args);
 
 /** A line of the log as the function wrote it yesterday. */
 const LINE = {
@@ -99,7 +99,7 @@ start of user-2/dev
   });
 });
 
-describe('autoscaler orphans', () => {
+describe('autoscaler explain --dead', () => {
   it('lists each job once, the latest death first, and takes the line that knows most', async () => {
     const later = { ...LINE, job: 'job-2', stoppedAt: '2026-03-01T09:00:00.000Z', cause: 'memory' };
     const { owner: _, ...less } = LINE;
@@ -151,7 +151,7 @@ describe('autoscaler orphans', () => {
   it('fits the width of the terminal', async () => {
     const own = await open();
     put(own, LINE);
-    const { out } = await own.callIn({ columns: 70 }, 'orphans');
+    const { out } = await own.callIn({ columns: 70 }, 'explain', '--dead');
     const [, ...lines] = out.split('\n');
     expect(lines.every((line) => line.length <= 70)).toBe(true);
     expect(out).toContain(`\n${' '.repeat(12)}created from 1 March`);
