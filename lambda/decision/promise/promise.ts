@@ -99,8 +99,8 @@ function takerIn(input: Input) {
     const span = isPolled ? { p50: pollMs / 2, p95: pollMs } : free;
     const why = whyUnknown(job, able, first.state, input);
     const runningBuilds = kind === 'busy' ? able.filter(({ state }) => state.kind === 'busy').length : 0;
-    const build = kind === 'late' ? UNKNOWN : restOf(durationsOf(job), 0);
-    first.state = { kind: kind === 'busy' || kind === 'late' ? kind : 'later', free: after(span, build) };
+    const next = after(span, restOf(durationsOf(job), 0));
+    first.state = { kind: kind === 'busy' || kind === 'late' ? kind : 'later', free: next };
     if (why !== null) return { pool: first.pool, startsAt: null, runningBuilds: 0, why };
     const startsAt = { p50: at(span.p50), p95: at(span.p95) };
     return { pool: first.pool, startsAt, runningBuilds, why, ...(isPolled && { isPolled }) };
@@ -127,7 +127,7 @@ function whyUnknown(job: Job, able: readonly Server[], first: State, input: Inpu
   if (snapshot.coder.license === 'not_entitled' && open.length > 0) return 'license-missing';
   if (!isRead || isInDoubt) return 'readings-in-doubt';
   if (open.length === 0 && able.length === 0) return 'unschedulable';
-  if (first.kind === 'late' || open.some(({ need }) => isHeldBack(need.view))) return 'starts-failing';
+  if (first.kind === 'late') return 'starts-failing';
   const failsInMs = Date.parse(failsAt(job.created_at, snapshot) ?? '') - snapshot.takenAt;
   if (first.free.p50 < Infinity) return first.free.p50 > failsInMs ? 'fails-first' : null;
   if (able.some(({ state }) => state.kind === 'gone')) return 'daemon-may-have-left';
@@ -150,7 +150,7 @@ function serversIn(input: Input): readonly Server[] {
 function serversOfPool({ need, to, actions }: PoolDecision, input: Input): readonly Server[] {
   const { view, capacity } = need;
   const pool = poolOfPart(view.pool.name);
-  const starts = startsOf(view, input.snapshot);
+  const starts = isHeldBack(view) ? [] : startsOf(view, input.snapshot);
   const asked = new Set(actions.flatMap((action) => (action.kind === 'ask-to-leave' ? action.task : [])));
   const launches = capacity.missing + Math.max(0, to - (view.service?.desiredCount ?? 0));
   return [

@@ -59,13 +59,27 @@ const aged =
     for (const task of ecs.tasks.items)
       if (task.lastStatus === 'PENDING') Object.assign(task, { createdAt: iso(seconds) });
   };
+/** coderd has not seen the daemons for so long. */
+const unseenFor =
+  (seconds: number): Change =>
+  (snapshot) => {
+    for (const daemon of organizationIn(snapshot).daemons.items)
+      Object.assign(daemon, { last_seen_at: iso(seconds) });
+  };
 /** The last start of the pool that an earlier process has seen. */
 const lastStart =
   (seconds: number): Change =>
   (snapshot) => {
-    const choice = { organizationId: 'org-default', pools: ['cpu'], rule: NO_RULE, startMs: seconds * 1000 };
-    Object.assign(snapshot, { stock: { tagSets: [], choices: [{ ...choice, ...NOTHING_LEARNED }] } });
+    const choiceOf = (organizationId: string, pool: string, startMs: number) => {
+      return { organizationId, pools: [pool], rule: NO_RULE, startMs, ...NOTHING_LEARNED };
+    };
+    const others = [choiceOf('org-default', 'gpu', 1), choiceOf('org-b', 'cpu', 1)];
+    const stock = { tagSets: [], choices: [...others, choiceOf('org-default', 'cpu', seconds * 1000)] };
+    Object.assign(snapshot, { stock });
   };
+const unlicensed: Change = ({ coder }) => {
+  Object.assign(coder, { license: 'not_entitled' });
+};
 
 describe('why no start is promised', () => {
   it.each(table<{ scenario: string; world: string; change?: Change; why: string }>`
@@ -79,6 +93,8 @@ describe('why no start is promised', () => {
     cpu I1m; job            | ${listIs('jobs', { status: 'truncated' })}               | readings-in-doubt  | the list of jobs is truncated
     cpu B; job              | ${listIs('tasks', { status: 'failed', error: 'no answer' })} | readings-in-doubt  | the tasks of ECS are unknown
     cpu; job                | ${all(STARTS, failing('cpu', 3))}                        | starts-failing     | three starts have failed
+    cpu; job                | ${unlicensed}                                            | license-missing    | coderd accepts no daemon
+    cpu B, max 1; b I1m, organization b; job | ${STARTS}                               | build-length-unknown | the daemon that is free is of another organization
     cpu P; job              | ${all(STARTS, aged(100))}                                 | starts-failing     | the task that starts is silent past its start
     cpu I1m, max 1; job 30s | ${STARTS}                                                | daemon-may-have-left | the idle daemon has left the job waiting for half a minute
     cpu B, max 1; job 1700s | ${all(STARTS, withBuilds(3000, 3100, 3200, 3300, 3400))} | fails-first        | coderd fails the job before the build in front of it can end
@@ -98,6 +114,11 @@ describe('a promised start', () => {
     cpu P; job             | ${all(STARTS, aged(51))}           | ${5}    | ${49}   | it has started for longer than most, as some did
     cpu I1m; job 1s        |                                    | ${0}    | ${0}    | a daemon is free
     cpu B, max 1; job      | ${all(STARTS, BUILDS, since(40))}  | ${20}   | ${35}   | the build ends as similar ones did
+    cpu L, max 1; job      | ${all(STARTS, BUILDS)}             | ${50}   | ${100}  | a daemon that drains takes no job
+    cpu B, max 1; job      | ${all(failing('cpu', 3), BUILDS, since(40))} | ${20} | ${35} | the running build ends, although starts fail
+    cpu; job               | ${withStarts(50, 52, 54, 56, 150)} | ${54}   | ${150}  | one of six starts took long
+    cpu Z, max 1; job      | ${STARTS}                          | ${50}   | ${100}  | a task without a daemon takes no job
+    cpu B, max 1; 2 busy strangers [gpu]; job | ${all(STARTS, BUILDS, since(40))} | ${20} | ${35} | daemons of others without the tags count for nothing
     cpu B B, max 2; job    | ${all(STARTS, BUILDS, since(60))}  | ${10}   | ${15}   | it has run for 60 s, so it is none of the short ones
   `)('of $world is in about $p50 s, in most cases within $p95 s: $because', ({ world, change, p50, p95 }) => {
     const { pendingJobs } = promised(pictureOf(`${world}; no workspaces`), change);
@@ -105,17 +126,28 @@ describe('a promised start', () => {
     expect(pendingJobs[0]).toMatchObject({ pool: 'cpu', runningBuilds: world.split('B').length - 1 });
   });
 
-  it.each(table<{ world: string; p95: number | string; isPolled?: boolean; because: string }>`
-    world                          | p95                     | isPolled | because
-    cpu I1m; gpu I1m [gpu]; job 1s   | ${29}                   | ${true}  | the poll comes within 29 s
-    cpu I1m; gpu B [gpu]; job 20s    | ${10}                   | ${true}  | the other daemon may have been idle at its posting
+  it.each(table<{ world: string; change?: Change; start: unknown; because: string }>`
+    world                              | change                    | start          | because
+    cpu, paused; stranger; job 1s      |                           | ${[0, 0]}      | it is free
+    cpu, paused; busy stranger; job 1s | ${all(BUILDS, since(40))} | ${'build-length-unknown'} | nothing tells when its build began
+    cpu, paused; stranger; job 1s      | ${unseenFor(61)}          | ${'daemon-may-have-left'} | it has missed its heartbeat
+  `)('beside a daemon of others is $start in $world: $because', ({ world, change, start }) => {
+    const { pendingJobs } = promised(pictureOf(`${world}; no workspaces`), change);
+    expect(pendingJobs.map(startOf)).toEqual([start]);
+    expect(pendingJobs[0]?.pool).toBeNull();
+  });
+
+  it.each(table<{ world: string; start: unknown; isPolled?: boolean; because: string }>`
+    world                          | start                   | isPolled | because
+    cpu I1m; gpu I1m [gpu]; job 1s   | ${[15, 29]}             | ${true}  | the poll comes within 29 s
+    cpu I1m; gpu B [gpu]; job 20s    | ${[5, 10]}              | ${true}  | the other daemon may have been idle at its posting
     cpu I1m; gpu I1m [gpu]; job 50s  | ${'daemon-may-have-left'} | ${undefined} | more than a poll has passed
-    cpu I1m; gpu [gpu]; job 1s       | ${0}                    | ${undefined} | no other daemon could be woken
-    cpu I1m; gpu I1m [gpu]; job 1s [gpu] | ${0}                | ${undefined} | the untagged daemon is not woken for a tag that it lacks
-  `)('of a job beside an idle daemon is by $p95 in $world: $because', ({ world, p95, isPolled }) => {
+    cpu I1m; gpu [gpu]; job 1s       | ${[0, 0]}               | ${undefined} | no other daemon could be woken
+    cpu I1m; job 15s                 | ${[0, 0]}               | ${undefined} | coderd hands jobs over within 15 s
+    cpu I1m; gpu I1m [gpu]; job 1s [gpu] | ${[0, 0]}           | ${undefined} | the untagged daemon is not woken for a tag that it lacks
+  `)('of a job beside an idle daemon is $start in $world: $because', ({ world, start, isPolled }) => {
     const [job] = promised(pictureOf(`${world}; no workspaces`)).pendingJobs;
-    const start = job && startOf(job);
-    expect(typeof start === 'string' ? start : start?.[1]).toBe(p95);
+    expect(job && startOf(job)).toEqual(start);
     expect(job?.isPolled).toBe(isPolled);
   });
 
@@ -157,7 +189,25 @@ describe('a promised start', () => {
       pending: [{ jobs: 3, ageS: 5 }],
     };
     const { pendingJobs } = promised(picture, all(STARTS, aged(100), BUILDS, since(0)));
-    expect(pendingJobs.map(startOf)).toEqual(['starts-failing', [60, 75], [120, 141]]);
+    expect(pendingJobs.map(startOf)).toEqual(['starts-failing', [60, 75], 'starts-failing']);
+  });
+
+  it('counts the running builds that it depends on, also behind other jobs', () => {
+    const picture = pictureOf('cpu B B I1m, max 3; 5 jobs 5s; no workspaces');
+    const { pendingJobs } = promised(picture, all(BUILDS, since(0)));
+    expect(pendingJobs.map(({ runningBuilds }) => runningBuilds)).toEqual([0, 2, 2, 0, 2]);
+  });
+
+  it('names the workspace of a job, if coderd lists it with its owner', () => {
+    const { snapshot, config } = draw(pictureOf('cpu; 4 jobs; 3 starts in 3000s'));
+    const { jobs, workspaces } = organizationIn(snapshot);
+    for (const [index, job] of jobs.items.slice(0, 3).entries())
+      Object.assign(job, { metadata: { workspace_id: workspaces?.items[index]?.id } });
+    const named = [{ owner_name: 'alice' }, { owner_name: null }, { name: null }];
+    for (const [index, names] of named.entries())
+      Object.assign(workspaces?.items[index] ?? {}, { name: 'dev', owner_name: 'bob', ...names });
+    const { pendingJobs } = planSnapshot(snapshot, config);
+    expect(pendingJobs.map(({ workspace }) => workspace)).toEqual(['alice/dev', null, null, null]);
   });
 
   it('does not depend on the order of the lists', () => {
