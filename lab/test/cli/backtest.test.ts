@@ -69,7 +69,7 @@ describe('backtest', () => {
     );
     const [, weeks = '', costs = '', fates = ''] = out.split('\n\n');
     for (const table of [weeks, costs, fates])
-      expect(table).toMatch(/^autoscaler .*\nstatic .*\n(.*\n)*keda .*\nagent-scaler /m);
+      expect(table).toMatch(/^autoscaler .*\nstatic .*\nfrom-zero .*\nagent-scaler /m);
     const lines = [weeks, costs, fates].join('\n').split('\n');
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
     expect(out.match(/no range/g), 'why half an hour has no range').toHaveLength(1);
@@ -207,7 +207,7 @@ describe('invalid input', () => {
     --scenario 3k-user         | error: there is no scenario "3k-user". Did you mean "3k-users"? The scenarios are ${names}
     GIVEN --scenario 3k-users  | error: --trace and --scenario are both given. Use one of them
     GIVEN --days 2             | error: --days needs --scenario: a trace from a file has its own length
-    GIVEN --against keda,hpa   | error: option '--against <policies>' argument 'keda,hpa' is invalid. There is no policy "hpa". Write all, none, or some of static,keda,agent-scaler
+    GIVEN --against static,hpa | error: option '--against <policies>' argument 'static,hpa' is invalid. There is no policy "hpa". Write all, none, or some of static,from-zero,agent-scaler
     GIVEN --value-of-minute -1 | error: option '--value-of-minute <dollars>' argument '-1' is invalid. Write a number of dollars, 0 or more, such as 0.75.
     GIVEN --workers 0          | error: option '--workers <number>' argument '0' is invalid. Write a whole number from 1 to 64.
     GIVEN --region mars-1      | error: option '--region <name>' argument 'mars-1' is invalid. finding Fargate's prices: the region "mars-1" is unknown; choose the region with the nearest prices from us-east-1,

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Deployment } from '../../../lambda/config/rules/deployment.ts';
-import { HPA } from '../../what-if/policies/hpa.ts';
-import type { Policy } from '../../what-if/policies/policy.ts';
+import { AGENT_SCALER } from '../../what-if/policies/by-queue.ts';
 import { STATIC_FLEET } from '../../what-if/policies/static-fleet.ts';
 import { dollarsPerHour } from '../../what-if/replay/prices.ts';
 import type { Run } from '../../what-if/replay/run.ts';
-import { type CompareOptions, compare, orderOf } from '../../what-if/search/compare.ts';
-import { search } from '../../what-if/search/search.ts';
+import { type CompareOptions, compare } from '../../what-if/search/compare.ts';
+import { cheapestOf } from '../../what-if/search/search.ts';
 import type { Order, WorkerPool } from '../../what-if/search/worker-pool.ts';
 import { aDeployment, aTrace, aTraceJob, atSecond, runBaseline } from './support.ts';
 
@@ -55,50 +54,20 @@ function shareOf({ driver }: Order, others: number): number {
   return 'settings' in driver && driver.policy === 'static' ? Number(driver.settings.share) : others;
 }
 
-describe('search', () => {
-  const policy: Policy = { ...STATIC_FLEET, id: 'made-up' };
-  const searchIn = (costs: readonly number[]) => {
-    const grid = costs.map((_, place) => ({ place }));
-    return search(policy, grid, {
-      order: (driver) => orderOf(given({}), driver, false),
-      run: async ({ driver }) =>
-        runThatCosts('settings' in driver ? (costs[Number(driver.settings.place)] ?? 0) : 0),
-    });
-  };
-
+describe('cheapestOf', () => {
   it.each([
     { costs: [3, 1, 2], place: 1, because: 'it costs the least' },
-    { costs: [1, 2, 3], place: 0, because: 'the defaults of the source are a point too' },
+    { costs: [1, 2, 3], place: 0, because: 'the first point counts too' },
     { costs: [3, 2, 1], place: 2, because: 'the last point counts too' },
     { costs: [2, 1, 1, 1], place: 1, because: 'it is the first of several equal points' },
-    { costs: [1, 1], place: 0, because: 'it is the first of several equal points' },
-  ])('takes point $place of $costs: $because', async ({ costs, place }) => {
-    expect(await searchIn(costs)).toEqual({ place });
-  });
-
-  it('runs each point three times if the policy can kill, and takes the lowest mean', async () => {
-    // the first point is the best with one seed, the second one on average
-    const costs = [
-      [0, 9, 9],
-      [5, 5, 5],
-    ];
-    const best = await search({ ...policy, canKill: true }, [{ place: 0 }, { place: 1 }], {
-      order: (driver, seedOffset) => ({ ...orderOf(given({}), driver, false), seed: seedOffset }),
-      run: async ({ driver, seed }) =>
-        runThatCosts('settings' in driver ? (costs[Number(driver.settings.place)]?.[seed] ?? 0) : 0),
-    });
-    expect(best).toEqual({ place: 1 });
-  });
-
-  it('throws if the grid is empty', async () => {
-    await expect(searchIn([])).rejects.toThrow(
-      'searching the settings of "made-up": its grid is empty; add its default settings',
-    );
+  ])('takes point $place of $costs: $because', ({ costs, place }) => {
+    const tried = costs.map((cost, at) => ({ settings: { place: at }, ...runThatCosts(cost) }));
+    expect(cheapestOf(tried).settings).toEqual({ place });
   });
 });
 
 describe('compare', () => {
-  it('shows the static fleet with its default size beside the size that the search finds', async () => {
+  it('shows the static fleet with the size that the search finds', async () => {
     // the third point of the grid, 0.5, is the nearest to 0.52
     const workerPool = fakeWorkerPool((order) => Math.abs(shareOf(order, 0) - 0.52));
     const { runs } = await compare(given({ against: ['static'], workerPool }));
@@ -107,16 +76,9 @@ describe('compare', () => {
     ).toEqual([
       { policy: 'autoscaler', title: 'autoscaler', settings: {}, isTuned: false },
       { policy: 'static', title: 'static fleet of 5', settings: { share: 0.5 }, isTuned: true },
-      { policy: 'static', title: 'static fleet of 10', settings: { share: 1 }, isTuned: false },
     ]);
     const shown = runs.map(({ figures }) => figures.dollars.total);
-    expect(shown).toEqual([0.52, expect.closeTo(0.02, 9), 0.48]);
-  });
-
-  it('shows the static fleet once when the search finds no better size', async () => {
-    const workerPool = fakeWorkerPool((order) => -shareOf(order, 0));
-    const { runs } = await compare(given({ against: ['static'], workerPool }));
-    expect(runs.slice(1)).toMatchObject([{ settings: { share: 1 }, isTuned: true }]);
+    expect(shown).toEqual([0.52, expect.closeTo(0.02, 9)]);
   });
 
   it('leaves out and counts jobs that no pool can run, and leaves out retiring pools', async () => {
@@ -134,19 +96,19 @@ describe('compare', () => {
   });
 
   it('shows other policies with the settings that the search finds', async () => {
-    const [, , , best] = HPA.grid(CONFIG);
+    const [, , , best] = AGENT_SCALER.grid;
     const workerPool = fakeWorkerPool(({ driver }) =>
       'settings' in driver && JSON.stringify(driver.settings) === JSON.stringify(best) ? 1 : 2,
     );
-    const { runs } = await compare(given({ against: ['keda'], workerPool }));
-    expect(runs.slice(1)).toMatchObject([{ policy: 'keda', settings: best, isTuned: true }]);
+    const { runs } = await compare(given({ against: ['agent-scaler'], workerPool }));
+    expect(runs.slice(1)).toMatchObject([{ policy: 'agent-scaler', settings: best, isTuned: true }]);
     expect(runs[1]?.source?.url).toMatch(/^https:/);
   });
 
   it.each([
     { against: [], expected: ['autoscaler'] },
     { against: ['agent-scaler'], expected: ['autoscaler', 'agent-scaler'] },
-    { against: ['keda', 'static'], expected: ['autoscaler', 'static', 'keda'] },
+    { against: ['from-zero', 'static'], expected: ['autoscaler', 'static', 'from-zero'] },
   ])('runs $expected when the policies to compare are $against', async ({ against, expected }) => {
     const workerPool = fakeWorkerPool((order) => 1 - shareOf(order, 0));
     const { runs } = await compare(given({ against, workerPool }));
@@ -168,13 +130,13 @@ describe('compare', () => {
     }
     const pictured = workerPool.orders.filter(({ isPictured }) => isPictured);
     expect(pictured.length).toBe(runs.length);
-    expect(workerPool.orders.length).toBe(runs.length + STATIC_FLEET.grid(CONFIG).length);
+    expect(workerPool.orders.length).toBe(runs.length + STATIC_FLEET.grid.length);
   });
 
   it('reports progress that never falls and ends at 1', async () => {
     const shares: number[] = [];
     const workerPool = fakeWorkerPool((order) => shareOf(order, 0));
-    const against = ['static', 'keda', 'agent-scaler'];
+    const against = ['static', 'from-zero', 'agent-scaler'];
     await compare(given({ against, workerPool, onProgress: (share) => shares.push(share) }));
     expect(shares).toEqual(shares.toSorted((a, b) => a - b));
     expect(shares[0]).toBeGreaterThan(0);

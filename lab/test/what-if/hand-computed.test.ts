@@ -89,30 +89,6 @@ describe('ten jobs on one pool', () => {
   });
 
   /*
-   * KEDA polls at :00 and :30 of each minute. The HPA syncs at 7.5 s and every 15 s from there.
-   *   240, 300: the executor sees no daemon and KEDA sees no job. J1 is not inserted.
-   *   330: KEDA sees J2 and J3, 0 -> 1: task A, billed from 337, daemon at 353.5.
-   *   337.5: the HPA sees two jobs for one replica, 1 -> 2. The ECS scheduler has seen the pull of
-   *   A at 337 and runs again at 338. It creates task B then, billed from 344, daemon at 360.5.
-   *   A takes J2 at 353.5 (48.5 s) until 413.5. The executor sees A at 360 and inserts J1.
-   *   B takes J3, which is older than J1, at 360.5 (55.5 s) until 420.5.
-   *   A takes J1 at 413.5 (203.5 s since it was due) until 473.5.
-   *   425: B takes J4, until 485. A takes J5 at 473.5 (48.5 s) until 533.5.
-   *   490: B takes J6, until 550. A takes J7 at 533.5 (43.5 s) until 593.5. B takes J8 at 550
-   *   (60 s) until 610.
-   *   620, 630: J9 and J10 find both free. The HPA wanted two or more replicas in the last 300 s,
-   *   so both tasks stay.
-   * Waits: 48.5 + 55.5 + 203.5 + 48.5 + 43.5 + 60 = 459.5 s, 4.595.
-   * Tasks: (720 - 337) + (720 - 344) = 383 + 376 = 759 s, 0.759.
-   */
-  it('cost KEDA 5.354 dollars', async () => {
-    expectRun(await runBaseline('keda', GIVEN), {
-      ...{ waits: [0, 0, 0, 0, 43.5, 48.5, 48.5, 55.5, 60, 203.5], waitOfAutostart: 203.5, isDelayed: true },
-      ...{ billed: 759, launches: 2, dollars: { tasks: 0.759, waiting: 4.595, total: 5.354 } },
-    });
-  });
-
-  /*
    * The scaler runs every 10 s.
    *   310: it sees J2 and J3, 0 -> 2. Both tasks are billed from 317. Both daemons connect at 333.5
    *   and take the jobs (28.5 s each) until 393.5.

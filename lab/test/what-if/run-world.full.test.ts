@@ -42,8 +42,8 @@ describe("a job of coderd's executor", () => {
     expect(figures.executor).toEqual({ due: 3, delayed: 0, tooLate: 0, longestStopDelayS: 0 });
   });
 
-  it('waits under KEDA until another job wakes the pool', async () => {
-    const { figures } = await runBaseline('keda', { trace: quietHour([...EXECUTOR_KINDS]) });
+  it('waits from zero until another job wakes the pool', async () => {
+    const { figures } = await runBaseline('from-zero', { trace: quietHour([...EXECUTOR_KINDS]) });
     // due at 9:16; the job of 9:30 wakes the pool, which is later than `wake.maxDelay` of ten
     // minutes allows
     const { longestStopDelayS, ...counts } = figures.executor;
@@ -66,8 +66,8 @@ it('adds the price of each launch to the dollars of tasks', async () => {
   const trace = aTrace({ jobs: [aTraceJob(), aTraceJob({ at: atSecond(5) })] });
   const pricey = aDeployment([{ dollarsPerLaunch: 0.25 }]);
   const [{ figures: free }, { figures: priced }] = await Promise.all([
-    runBaseline('keda', { trace, config: aDeployment([{}]) }),
-    runBaseline('keda', { trace, config: pricey }),
+    runBaseline('from-zero', { trace, config: aDeployment([{}]) }),
+    runBaseline('from-zero', { trace, config: pricey }),
   ]);
   const { byPool: _, ...tasks } = priced.tasks;
   expect(free.tasks).toMatchObject(tasks);
@@ -114,15 +114,6 @@ describe('a scale-in', () => {
     jobs: [LONG_S, LONG_S, LONG_S, 60, 60, 60, 60, 60, 60, 60].map((seconds) => aTraceJob({ seconds })),
   });
 
-  it('by KEDA kills long builds, and they count as failures', async () => {
-    const { figures } = await runBaseline('keda', { trace });
-    const { killed, succeeded } = figures.jobs;
-    expect(killed).toBeGreaterThan(0);
-    expect(killed + succeeded).toBe(10);
-    expect(figures.dollars.failures).toBeCloseTo(60 * killed * VALUE_OF_MINUTE, 9);
-    expect(figures.tasks.busyHours).toBeLessThan((3 * LONG_S + 7 * 60) / HOUR_S);
-  });
-
   it.each([
     { id: 'agent-scaler', runPolicy: () => runBaseline('agent-scaler', { trace }) },
     { id: 'autoscaler', runPolicy: () => runOurs({ trace, config: BRISK }) },
@@ -160,12 +151,6 @@ describe('an outage of coderd', () => {
 
   it('holds scale-in of the autoscaler, and causes no unexpected error', async () => {
     const idle = idleOf(await runOurs({ trace, config: NO_STOCK, isPictured: true }));
-    expect(idle.slice(12, 40)).toEqual(Array(28).fill(5));
-    expect(idle.slice(50)).toEqual(Array(10).fill(0));
-  });
-
-  it('makes KEDA keep its tasks', async () => {
-    const idle = idleOf(await runBaseline('keda', { trace, isPictured: true }));
     expect(idle.slice(12, 40)).toEqual(Array(28).fill(5));
     expect(idle.slice(50)).toEqual(Array(10).fill(0));
   });
@@ -240,7 +225,7 @@ describe('a run after the end of its period', () => {
 
   it('waits 35 min for pending jobs', async () => {
     const jobs = [aTraceJob({ at: atSecond(5 * MINUTE_S), kind: 'autostart' })];
-    const { figures } = await runBaseline('keda', { trace: aTrace({ jobs }) });
+    const { figures } = await runBaseline('from-zero', { trace: aTrace({ jobs }) });
     expect(figures.jobs).toEqual({ ...NOBODY, submitted: 1, unserved: 1 });
     expect(figures.wait.maxS).toBe((15 + 35 - 5) * MINUTE_S);
     const dollars = 30 * VALUE_OF_MINUTE;

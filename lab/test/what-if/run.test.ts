@@ -49,7 +49,7 @@ const GIVEN = { trace: BUSY, config: POOLS };
 
 const POLICY_RUNS: readonly { readonly id: string; readonly runPolicy: RunPolicy }[] = [
   { id: 'autoscaler', runPolicy: (given) => runOurs({ ...GIVEN, ...given }) },
-  ...['static', 'keda', 'agent-scaler'].map((id) => ({
+  ...['static', 'from-zero', 'agent-scaler'].map((id) => ({
     id,
     runPolicy: (given: Parameters<RunPolicy>[0]) => runBaseline(id, { ...GIVEN, ...given }),
   })),
@@ -115,7 +115,7 @@ describe.each(POLICY_RUNS)('a run of $id', ({ runPolicy }) => {
 });
 
 it('a run has other figures for another seed, as start times differ', async () => {
-  const [one, two] = await Promise.all([1, 2].map((seed) => runBaseline('keda', { ...GIVEN, seed })));
+  const [one, two] = await Promise.all([1, 2].map((seed) => runBaseline('from-zero', { ...GIVEN, seed })));
   expect(JSON.stringify(two)).not.toBe(JSON.stringify(one));
 });
 

@@ -6,7 +6,6 @@ import type { Deployment } from '../../../lambda/config/rules/deployment.ts';
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { BASELINES } from '../../what-if/policies/index.ts';
-import type { PolicySettings } from '../../what-if/policies/policy.ts';
 import { type Driver, type Run, type RunOptions, run } from '../../what-if/replay/run.ts';
 import type { Trace, TraceJob } from '../../what-if/trace/trace.ts';
 
@@ -76,19 +75,15 @@ export function runOurs(given: Partial<RunOptions> = {}): Promise<Run> {
 /** Runs another policy with the defaults of its source. */
 export function runBaseline(id: string, given: Partial<RunOptions> = {}): Promise<Run> {
   const all = options(given);
-  return run(baseline(id, all.config), all);
+  return run(baseline(id), all);
 }
 
 /**
  * `choose`: chooses a point of the grid. @default the first one, with the defaults of the source
  */
-export function baseline(
-  id: string,
-  config: Deployment,
-  choose: (grid: readonly PolicySettings[]) => PolicySettings | undefined = ([first]) => first,
-): Driver {
+function baseline(id: string): Driver {
   const policy = BASELINES.find((each) => each.id === id);
-  const settings = choose(policy?.grid(config) ?? []);
+  const [settings] = policy?.grid ?? [];
   if (policy === undefined || settings === undefined)
     throw new Error(`finding policy "${id}": there is none`);
   return { kind: 'policy', policy, settings };

@@ -1,7 +1,6 @@
 /** The policies that a backtest compares with the autoscaler (docs/backtest.md). */
-import { AGENT_SCALER } from './agent-scaler.ts';
-import { HPA } from './hpa.ts';
+import { AGENT_SCALER, FROM_ZERO } from './by-queue.ts';
 import type { Policy } from './policy.ts';
 import { STATIC_FLEET } from './static-fleet.ts';
 
-export const BASELINES: readonly Policy[] = [STATIC_FLEET, HPA, AGENT_SCALER];
+export const BASELINES: readonly Policy[] = [STATIC_FLEET, FROM_ZERO, AGENT_SCALER];

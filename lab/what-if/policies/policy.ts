@@ -27,11 +27,9 @@ export type Policy<Settings extends PolicySettings = PolicySettings> = {
   readonly id: string;
   /** A method, like `start`, so that policies with different settings fit into one list. */
   title(settings: Settings, config: Deployment): string;
-  readonly source: { readonly title: string; readonly url: string };
-  /** Whether its scale-in may kill builds. Which ones is chance, so the search repeats each point. */
-  readonly canKill: boolean;
-  /** The points of the grid search. The first one has the defaults of the source. */
-  readonly grid: (config: Deployment) => readonly Settings[];
+  readonly source?: { readonly title: string; readonly url: string };
+  /** The settings to try: at least one. */
+  readonly grid: readonly Settings[];
   /** Schedules all its actions on the timeline of the world, which begins now. */
   start(context: PolicyContext, settings: Settings): void;
 };

@@ -16,15 +16,12 @@ export const STATIC_FLEET: Policy<StaticFleetSettings> = {
     title: "Coder's validated architectures",
     url: 'https://coder.com/docs/admin/infrastructure/validated-architectures',
   },
-  canKill: false,
-  grid: () => SHARES.map((share) => ({ share })),
+  grid: [1, 0.75, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05].map((share) => ({ share })),
   start: ({ config, setDesired }, { share }) => {
     for (const pool of config.pools)
       setDesired(pool.name, fleetOf(pool, config, share), 'the fleet has a fixed size');
   },
 };
-
-const SHARES = [1, 0.75, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05];
 
 /** Tasks of one pool. The sum of all `max` may be above maxTasks. */
 function fleetOf(pool: DeployedPool, { pools, limits }: Deployment, share: number): number {

@@ -31,7 +31,7 @@ export type Backtest = {
   readonly pools: readonly BacktestPool[];
   /** Seconds of each step of the series in `runs`. */
   readonly stepS: number;
-  /** The autoscaler, then each policy with its best settings, then policies with default settings. */
+  /** The autoscaler, then each other policy with its best settings. */
   readonly runs: readonly PolicyRun[];
   /** The autoscaler at several prices of waiting, in sketches. The lowest price comes first. */
   readonly prices: readonly SketchedPrice[];
@@ -182,7 +182,7 @@ export type HoursOfWeek = {
 export type PolicyRun = {
   /** `autoscaler`, `static`, … */
   readonly policy: string;
-  /** The name for readers: `KEDA`, `static fleet of 180`. */
+  /** The name for readers: `from zero`, `static fleet of 180`. */
   readonly title: string;
   readonly source?: { readonly title: string; readonly url: string };
   readonly settings: Readonly<Record<string, string | number>>;

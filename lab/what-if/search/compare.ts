@@ -11,7 +11,7 @@ import { stepOf } from '../replay/sampler.ts';
 import { startLatencies, startSecondsOf } from '../replay/start-latencies.ts';
 import type { Trace } from '../trace/trace.ts';
 import type { PricePoint } from './price-search.ts';
-import { runsOf, search } from './search.ts';
+import { cheapestOf } from './search.ts';
 import { pricePoints, USUAL_SEEDS } from './tune.ts';
 import { type Order, Progress, type WorkerPool } from './worker-pool.ts';
 
@@ -41,7 +41,7 @@ export async function compare(given: CompareOptions): Promise<Backtest> {
   const progress = new Progress(options);
   const [ours, others, points] = await Promise.all([
     ownRun(options, progress),
-    Promise.all(policiesOf(options).map((policy) => policyRuns(policy, options, progress))),
+    Promise.all(policiesOf(options).map((policy) => policyRun(policy, options, progress))),
     pricePoints({ ...options, seeds: USUAL_SEEDS, onProgress: progress.add('prices of waiting', 0.5) }),
   ]);
   return {
@@ -72,7 +72,7 @@ export async function compare(given: CompareOptions): Promise<Backtest> {
       min: min === 'auto' ? 0 : min,
     })),
     stepS: stepOf(trace),
-    runs: [ours, ...others.flatMap(([best]) => best ?? []), ...others.flatMap(([, ...asIs]) => asIs)],
+    runs: [ours, ...others],
     prices: points.map((point) => sketchedPrice(point, options)),
   };
 }
@@ -122,43 +122,27 @@ function withOwnDollars(run: PolicyRun, { trace, ownDollars = 0 }: CompareOption
   };
 }
 
-/** Runs a policy with the best settings of its grid. The static fleet also runs with its default settings. */
-async function policyRuns(
-  policy: Policy,
+/** Runs a policy with all settings of its grid, and shows it with the best ones. */
+async function policyRun(
+  { id, source, title, grid }: Policy,
   options: CompareOptions,
   progress: Progress,
-): Promise<readonly PolicyRun[]> {
-  const grid = policy.grid(options.config);
-  const searching = Array.from({ length: runsOf(policy, grid) }, () => progress.add(policy.id, 1));
-  const shown = progress.add(policy.id, 1);
-  const best = await search(policy, grid, {
-    order: (driver, seedOffset) => orderOf({ ...options, seed: options.seed + seedOffset }, driver, false),
-    run: (order) => options.workerPool.run(order, searching.pop()),
-  });
-  const [first = best] = grid;
-  const wanted = policy.id === 'static' && first !== best ? [best, first] : [best];
-  return Promise.all(
-    wanted.map((settings) => pictured(policy, settings, settings !== first || wanted.length === 1)),
-  );
-
-  async function pictured(
-    { id, source, title }: Policy,
-    settings: PolicySettings,
-    isTuned: boolean,
-  ): Promise<PolicyRun> {
-    const order = orderOf(options, { policy: id, settings }, true);
-    const { days, ...run } = await options.workerPool.run(order, shown);
-    const estimates = estimatesOf([days]);
-    return {
-      policy: id,
-      title: title(settings, options.config),
-      source,
-      settings,
-      isTuned,
-      estimates,
-      ...run,
-    };
-  }
+): Promise<PolicyRun> {
+  const run = (settings: PolicySettings, isPictured: boolean, done: (share: number) => void) =>
+    options.workerPool.run(orderOf(options, { policy: id, settings }, isPictured), done);
+  const trying = grid.map((settings) => ({ settings, done: progress.add(id, 1) }));
+  const shown = progress.add(id, 1);
+  const tried = trying.map(async ({ settings, done }) => ({
+    settings,
+    ...(await run(settings, false, done)),
+  }));
+  const { settings } = cheapestOf(await Promise.all(tried));
+  const { days, ...best } = await run(settings, true, shown);
+  return {
+    ...{ policy: id, title: title(settings, options.config), settings, isTuned: grid.length > 1 },
+    ...(source === undefined ? {} : { source }),
+    ...{ estimates: estimatesOf([days]), ...best },
+  };
 }
 
 function countsOf<K extends string>(keys: readonly K[]): Readonly<Partial<Record<K, number>>> {

@@ -86,18 +86,3 @@ export function makePolicyWorld(
     },
   };
 }
-
-/** The first point of a policy's grid, with the defaults of its source. */
-export function defaultsOf<Settings extends PolicySettings>(policy: Policy<Settings>): Settings {
-  const { config } = readConfig(
-    JSON.stringify({
-      coder: { url: 'https://coder.example.com', token: { secret: 'token' } },
-      defaults: { image: 'ghcr.io/coder/coder:v2.30.0' },
-      pools: [{ name: 'default', organization: 'default', key: { secret: 'key' }, max: 10 }],
-    }),
-    'autoscaler.yaml',
-  );
-  const [first] = policy.grid(config);
-  if (first === undefined) throw new Error(`looking at the grid of ${policy.id}: it has no point`);
-  return first;
-}

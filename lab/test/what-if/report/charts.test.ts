@@ -161,13 +161,13 @@ describe('placeLabels', () => {
   });
 
   it('puts the label of a lone point beside it, on its right', () => {
-    expect(placeLabels([{ name: 'KEDA', x: 200, y: 100 }], { area })).toMatchObject([
-      { text: 'KEDA', align: 'left', dx: 12, dy: 0 },
+    expect(placeLabels([{ name: 'from zero', x: 200, y: 100 }], { area })).toMatchObject([
+      { text: 'from zero', align: 'left', dx: 12, dy: 0 },
     ]);
   });
 
   it('puts the label above a point at the right edge, and on its left if another point takes that place', () => {
-    const point = { name: 'KEDA on ECS', x: 380, y: 100 };
+    const point = { name: 'from zero', x: 380, y: 100 };
     expect(placeLabels([point], { area })).toMatchObject([{ align: 'center', dy: -20 }]);
     const above = { name: '', x: 380, y: 80 };
     expect(placeLabels([point, above], { area })[0]).toMatchObject({ align: 'right', dx: -12 });
@@ -178,7 +178,7 @@ describe('placeLabels', () => {
       { x: 200, y: 100 },
       { x: 430, y: 100 },
     ];
-    const point = { name: 'KEDA', x: 200, y: 100 };
+    const point = { name: 'from zero', x: 200, y: 100 };
     expect(placeLabels([point], { area, lines: [line] })).toMatchObject([{ align: 'center', dy: -20 }]);
   });
 
@@ -189,7 +189,7 @@ describe('placeLabels', () => {
   });
 
   it('moves a label that leaves another one no room', () => {
-    const names = ['autoscaler', 'static fleet of 1', 'KEDA on ECS', "Buildkite's agent scaler"];
+    const names = ['autoscaler', 'static fleet of 1', 'from zero', "Buildkite's agent scaler"];
     const spots = [
       [149, 30],
       [189, 29],

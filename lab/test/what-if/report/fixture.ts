@@ -1,4 +1,4 @@
-/** A made-up backtest of a week with three pools and five policies. Nothing in it was simulated. */
+/** A made-up backtest of a week with three pools and four policies. Nothing in it was simulated. */
 import type { EpochMs } from '../../../../lambda/decision/model/brands.ts';
 import { percentile } from '../../../../lambda/decision/model/collections.ts';
 import type { Estimate } from '../../../what-if/estimate/estimate.ts';
@@ -86,13 +86,9 @@ const RULES: readonly Rule[] = [
     killed: 0,
   },
   {
-    policy: 'keda',
-    title: 'KEDA',
-    source: {
-      title: 'Horizontal Pod Autoscaling: algorithm details',
-      url: 'https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/',
-    },
-    settings: { target: 1, stabilization: '300s' },
+    policy: 'from-zero',
+    title: 'from zero',
+    settings: { idleS: 0 },
     wanted: (busy, before) => Math.max(busy * 1.1, before * 0.7),
     waitS: [1.4, 52],
     coldShare: 0.21,
@@ -102,19 +98,10 @@ const RULES: readonly Rule[] = [
     policy: 'agent-scaler',
     title: 'Buildkite agent scaler',
     source: { title: 'buildkite-agent-scaler', url: 'https://github.com/buildkite/buildkite-agent-scaler' },
-    settings: { scaleInCooldown: '1h' },
+    settings: { idleS: 3600 },
     wanted: (busy, before) => Math.max(busy * 1.05, before * 0.94),
     waitS: [1.6, 61],
     coldShare: 0.14,
-    killed: 0,
-  },
-  {
-    policy: 'autoscaler-tuned',
-    title: 'autoscaler, tuned',
-    settings: { idleTimeout: '40m', warm: 2 },
-    wanted: (busy, before, pool) => Math.max(busy + pool.size * 0.08, before * 0.93),
-    waitS: [1, 33],
-    coldShare: 0.03,
     killed: 0,
   },
 ];

@@ -7,9 +7,7 @@ import {
 } from '../../../../cli/shared/cli-environment.ts';
 import { wrapLines } from '../../../../cli/shared/plain-table.ts';
 import { checkWritable, writeWhole } from '../../../../cli/shared/whole-file.ts';
-import { loadOf, ownDollars } from '../../../../infra/cost.ts';
 import { isoTime } from '../../../../lambda/decision/model/brands.ts';
-import { DAY_MS } from '../../../../lambda/decision/model/units.ts';
 import { wholeNumber } from '../../../world/base/whole-number.ts';
 import { priceOfWaiting } from '../../replay/prices.ts';
 import type { Backtest, PoolSeries } from '../../replay/result.ts';
@@ -19,7 +17,13 @@ import { cautionsOf } from './cautions.ts';
 import { parseAgainst, parseValue, withRunOptions, withTraceOptions } from './options.ts';
 import { onThreads } from './progress.ts';
 import { backtestText } from './screen.ts';
-import { CONFIG_DESCRIPTION, readSubject, type Subject, type SubjectOptions } from './subject.ts';
+import {
+  CONFIG_DESCRIPTION,
+  monthlyOwnDollars,
+  readSubject,
+  type Subject,
+  type SubjectOptions,
+} from './subject.ts';
 
 type BacktestOptions = SubjectOptions & {
   readonly against: readonly string[];
@@ -78,15 +82,12 @@ function run(
   cliEnvironment: CliEnvironment,
 ): Promise<Backtest> {
   const { against, seed, region, workers, valueOfMinute = priceOfWaiting(config) } = options;
-  const own = ownDollars(config, loadOf(config, buildsPerWorkday(trace)));
   return onThreads(workers, cliEnvironment, (threads) =>
-    compare({ trace, skipped, config, against, seed, valueOfMinute, region, ownDollars: own, ...threads }),
+    compare({
+      ...{ trace, skipped, config, against, seed, valueOfMinute, region },
+      ...{ ownDollars: monthlyOwnDollars({ trace, config }), ...threads },
+    }),
   );
-}
-
-/** A week has five. */
-function buildsPerWorkday({ from, to, jobs }: Subject['trace']): number {
-  return (jobs.length * DAY_MS * 7) / 5 / (to - from);
 }
 
 function documentOf(backtest: Backtest) {

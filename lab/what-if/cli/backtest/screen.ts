@@ -26,7 +26,7 @@ export function backtestText(backtest: Backtest, width?: number): string {
 }
 
 function policyTables(backtest: Backtest, width: number | undefined): readonly string[] {
-  const rows = backtest.runs.map((run) => ({ name: nameOf(run, backtest), run }));
+  const rows = backtest.runs.map((run) => ({ name: run.policy, run }));
   const period = `in ${lengthLabel(backtest)}`;
   const tables = [weeksTable(rows, backtest), costTable(rows, period), outcomeTable(rows, period)];
   return [...tables.map((each) => plainTable(...each, width)), allSettingsText(rows)];
@@ -35,12 +35,6 @@ function policyTables(backtest: Backtest, width: number | undefined): readonly s
 type PolicyTable = readonly [columns: readonly Column[], rows: readonly (readonly string[])[]];
 
 type Row = { readonly name: string; readonly run: PolicyRun };
-
-/** The policy's id, with `tuned` if the policy also ran untuned. */
-function nameOf({ policy, isTuned }: PolicyRun, { runs }: Backtest): string {
-  const isTwice = runs.filter((run) => run.policy === policy).length > 1;
-  return isTwice && isTuned ? `${policy} tuned` : policy;
-}
 
 /** Cost and waits of each policy with their ranges. Waits are those of jobs that a person waits for. */
 function weeksTable(rows: readonly Row[], backtest: Backtest): PolicyTable {

@@ -1,7 +1,9 @@
 /** Reads the trace and the configuration of a backtest, from files or from a scenario. */
 import { type CliEnvironment, DEFAULT_CONFIG, UsageError } from '../../../../cli/shared/cli-environment.ts';
 import { readConfig } from '../../../../cli/shared/live-options.ts';
+import { loadOf, ownDollars } from '../../../../infra/cost.ts';
 import type { Deployment } from '../../../../lambda/config/rules/deployment.ts';
+import { DAY_MS } from '../../../../lambda/decision/model/units.ts';
 import { configFileOf, SCENARIOS } from '../../scenarios/index.ts';
 import { readTraceFile } from '../../trace/file.ts';
 import { generateTrace } from '../../trace/generate/generate.ts';
@@ -68,4 +70,10 @@ function checkOptions({ trace, scenario, days }: TraceOptions): void {
     throw new UsageError('--trace and --scenario are both given. Use one of them');
   if (trace !== undefined && days !== undefined)
     throw new UsageError('--days needs --scenario: a trace from a file has its own length');
+}
+
+/** What the autoscaler itself costs a month. A week has five workdays. */
+export function monthlyOwnDollars({ trace, config }: Pick<Subject, 'trace' | 'config'>): number {
+  const perWorkday = (trace.jobs.length * DAY_MS * 7) / 5 / (trace.to - trace.from);
+  return ownDollars(config, loadOf(config, perWorkday));
 }

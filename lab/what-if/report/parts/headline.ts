@@ -27,11 +27,9 @@ export function summaryOf(backtest: Backtest): string {
   return `${jobsOf(backtest)}: ${service}. ${inAll(backtest, ours)}. ${rangesText(ours.estimates)}`;
 }
 
-/** The reference policy: a static fleet, of the best size for this trace if the search found one. */
-export function staticFleetOf({ runs }: Backtest): PolicyRun | undefined {
-  const fleets = runs.filter(({ policy }) => policy === 'static');
-  return fleets.find(({ isTuned }) => isTuned) ?? fleets[0];
-}
+/** The reference policy: a static fleet of the best size for this trace. */
+export const staticFleetOf = ({ runs }: Backtest): PolicyRun | undefined =>
+  runs.find(({ policy }) => policy === 'static');
 
 /** The policy other than the autoscaler with the lowest total: tasks, waiting and failures. */
 export function bestRivalOf({ runs: [, ...others] }: Backtest): PolicyRun | undefined {

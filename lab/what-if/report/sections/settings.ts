@@ -73,17 +73,15 @@ the trace has an outage. People do not react: they neither cancel nor try again.
 
 /** How tasks stop under each policy, by its id. */
 const ENDINGS: Readonly<Record<string, string>> = {
-  static:
-    'The static fleet appears with the size that the search finds. If that is not maxTasks, your own limit, it appears with maxTasks too. It never stops a task.',
-  keda: 'When KEDA scales in, ECS chooses the tasks to stop. A job that still runs 120 s later is lost.',
+  static: 'The static fleet has the size with the lowest total, and never stops a task.',
+  'from-zero': 'From zero, each build gets a new task, which exits after it.',
   'agent-scaler':
-    "Buildkite's agents exit while they are idle, and the desired count drops with them. ECS has no such call.",
+    "Buildkite's rule launches a task for each build, and keeps it for the idle time with the lowest total. Then the agent exits, and the desired count drops with them. ECS has no such call.",
 };
 
 function othersText([, ...others]: Backtest['runs']): string {
   const endings = Object.entries(ENDINGS).filter(([id]) => others.some(({ policy }) => policy === id));
   if (endings.length === 0) return '';
-  const rules =
-    'The other policies are public rules that we adapted to ECS. Each one has the settings with the lowest total in a grid search on this same trace.';
+  const rules = 'The other policies have the settings with the lowest total on this same trace.';
   return [' ', rules, ...endings.map(([, text]) => ` ${text}`)].join('');
 }
