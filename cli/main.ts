@@ -24,7 +24,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
 
 /**
  * On standard error, because standard output may go to a file. Throws UsageError if the person ends the
- * input (Ctrl-C, Ctrl-D). Only `init` and `setup` ask, so the other commands do not load readline.
+ * input (Ctrl-C, Ctrl-D). Only `setup` asks, so the other commands do not load readline.
  */
 async function ask(question: string): Promise<string> {
   const { createInterface } = await import('node:readline/promises');

@@ -11,7 +11,6 @@ const laboratory = () => import('../lab/commands.ts');
 /** In the order of the help. Only the requested command is loaded: `validate` has to be fast. */
 const COMMANDS: readonly { readonly names: readonly string[]; readonly load: () => Promise<AddCommand> }[] = [
   { names: ['setup'], load: async () => (await import('./setup/command.ts')).addSetupCommand },
-  { names: ['init'], load: async () => (await import('./init/command.ts')).addInitCommand },
   { names: ['validate'], load: async () => (await import('./validate.ts')).addValidateCommand },
   { names: ['plan'], load: async () => (await import('./plan.ts')).addPlanCommand },
   { names: ['status'], load: async () => (await import('./status/command.ts')).addStatusCommand },
@@ -33,6 +32,7 @@ const COMMANDS: readonly { readonly names: readonly string[]; readonly load: () 
 const ENDED: Readonly<Record<string, string>> = {
   image: 'docs/upgrade.md, "An image with the providers of your templates", has a Dockerfile',
   sizes: 'AWS Compute Optimizer and Container Insights measure tasks: docs/cost.md, "What tasks use"',
+  init: 'use "autoscaler setup --draft"',
   'explain-job': 'use "autoscaler explain JOB"',
   orphans: 'use "autoscaler explain --dead"',
   'keys check': 'use "autoscaler doctor"',

@@ -6,9 +6,9 @@ import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { some } from '../../lambda/explain/format.ts';
 import { checksText } from '../doctor/check.ts';
 import { diagnose } from '../doctor/command.ts';
-import { init } from '../init/command.ts';
-import { ownerNote } from '../init/result.ts';
-import { poolsText } from '../init/screen.ts';
+import { ownerNote } from '../draft/result.ts';
+import { poolsText } from '../draft/screen.ts';
+import { writeDraft } from '../draft/write.ts';
 import { type CliEnvironment, InputError } from '../shared/cli-environment.ts';
 import { costText, priceNotes } from '../shared/cost-text.ts';
 import { SERVICE_ROLE_COMMAND } from '../shared/service-role.ts';
@@ -72,12 +72,15 @@ const NO_HISTORY = 'Less than two days of builds are known: add --builds-per-day
 
 async function writeConfig({ situation, session, cliEnvironment, say }: Given): Promise<string> {
   const { ask: _, ...quiet } = cliEnvironment;
-  // as long as init reads the token from this variable
+  // as long as the draft reads the token from this variable
   const CODER_SESSION_TOKEN = session?.token.reveal();
   const environment = { ...cliEnvironment.environment, CODER_SESSION_TOKEN };
   const { file, named, url = '' } = situation;
   const organization = named.length === 0 ? {} : { organization: named };
-  const result = await init({ url, config: file, json: false, ...organization }, { ...quiet, environment });
+  const result = await writeDraft(
+    { url, config: file, json: false, ...organization },
+    { ...quiet, environment },
+  );
   // setup makes users of their own
   const notes = result.notes.filter((note) => note !== ownerNote(result.coderd.user));
   say(`\n${poolsText({ ...result, notes })}\n\n`);

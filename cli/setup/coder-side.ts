@@ -15,7 +15,7 @@ import { DAY_MS } from '../../lambda/decision/model/units.ts';
 import { needsServiceAccounts } from '../../lambda/decision/model/version.ts';
 import { CoderdKeys } from '../../lambda/keys/adapters/coderd-keys.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
-import { readAccount } from '../init/survey.ts';
+import { readAccount } from '../draft/survey.ts';
 import { InputError } from '../shared/cli-environment.ts';
 import { shellLine } from '../shared/shell-words.ts';
 import type { CoderSeen, Seen } from './situation.ts';

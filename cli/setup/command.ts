@@ -4,6 +4,8 @@ import { existsSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { type LoadedConfig, loadDeployment } from '../../lambda/config/load.ts';
 import { ConfigError } from '../../lambda/config/problems/problems.ts';
+import type { DraftOptions } from '../draft/inputs.ts';
+import { printDraft } from '../draft/write.ts';
 import { whileWorking } from '../shared/activity.ts';
 import {
   type CliEnvironment,
@@ -22,15 +24,12 @@ import { endText, outcomeText, scriptText, sidesText, stepText, wrapped } from '
 import { accountsOf, QUOTAS, type Seen, type Situation, storedKeys, valueIn } from './situation.ts';
 import { planSteps, STEP_IDS, type Step, type StepId } from './steps.ts';
 
-type SetupOptions = {
-  readonly config: string;
-  readonly url?: string;
-  readonly organization?: readonly string[];
+type SetupOptions = DraftOptions & {
+  readonly draft: boolean;
   readonly buildsPerDay?: number;
   readonly skip: readonly StepId[];
   readonly print: boolean;
   readonly yes: boolean;
-  readonly json: boolean;
 };
 
 export function addSetupCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
@@ -51,13 +50,40 @@ export function addSetupCommand(program: Command, { cliEnvironment, exitWith }: 
     .addOption(new Option('--skip <step...>', 'steps to leave out').choices(STEP_IDS).default([], 'none'))
     .option('--print', 'print the commands of all steps as a script, and change nothing', false)
     .option('--yes', 'ask nothing, and take the default of each question: yes, but do not deploy', false)
-    .option('--json', 'print the result as one JSON document (with --yes or --print)', false)
-    .action(async (options: SetupOptions) => exitWith(await setup(options, cliEnvironment)));
+    .option('--json', 'print the result as one JSON document (with --yes, --print or --draft)', false)
+    .addOption(
+      new Option(
+        '--draft',
+        'write a first configuration from what coderd has, and nothing else. Needs no AWS. Prints the commands that create missing secrets',
+      )
+        .default(false)
+        .conflicts(['print', 'skip', 'buildsPerDay']),
+    )
+    .option(
+      '--token-secret <name>',
+      'with --draft: secret with the API token (default: coder/autoscaler-token). CODER_SESSION_TOKEN replaces its value for this command',
+    )
+    .option(
+      '--key-prefix <path>',
+      'with --draft: use keys that you create and store at <path>/<pool> (default: key: managed, the stack makes the keys)',
+    )
+    .option('--proxy <url>', 'with --draft: HTTP proxy to coderd')
+    .option('--ca-bundle <file>', "with --draft: PEM file, if your own CA signed coderd's certificate")
+    .action(async (options: SetupOptions) => {
+      if (options.draft) await draft(options, cliEnvironment);
+      else exitWith(await setup(options, cliEnvironment));
+    });
+}
+
+function draft(options: SetupOptions, { ask, ...quiet }: CliEnvironment): Promise<void> {
+  return printDraft(options, options.yes || ask === undefined ? quiet : { ...quiet, ask });
 }
 
 /** Returns the exit code: 1 if a step is left that was not skipped. */
 async function setup(options: SetupOptions, cliEnvironment: CliEnvironment): Promise<number> {
-  const { print, yes, json } = options;
+  const { print, yes, json, tokenSecret, keyPrefix, proxy, caBundle } = options;
+  if ([tokenSecret, keyPrefix, proxy, caBundle].some((given) => given !== undefined))
+    throw new UsageError('--token-secret, --key-prefix, --proxy and --ca-bundle need --draft');
   const { ask, out, err, columns } = cliEnvironment;
   if (!print && !yes && ask === undefined)
     throw new UsageError(

@@ -2,7 +2,7 @@
 import { type DeployedPool, type Deployment, partsOn } from '../../lambda/config/rules/deployment.ts';
 import { sum, unique } from '../../lambda/decision/model/collections.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
-import { DEFAULT_TOKEN_SECRET, KEY_TOKEN_SECRET } from '../init/inputs.ts';
+import { DEFAULT_TOKEN_SECRET, KEY_TOKEN_SECRET } from '../draft/inputs.ts';
 import { AUTOSCALER_USER, KEYS_USER } from '../shared/credential-commands.ts';
 import type { ServiceRole } from '../shared/service-role.ts';
 

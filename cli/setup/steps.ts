@@ -149,7 +149,7 @@ function planConfig(situation: Situation): Plan {
   const deployment = valueIn(config);
   const organizations = named.length === 0 ? [] : ['--organization', ...named];
   const meant = ['--url', url ?? 'https://coder.example.com', ...organizations, ...option(situation)];
-  const init = shellLine(['npx', 'autoscaler', 'init', ...meant]);
+  const draft = shellLine(['npx', 'autoscaler', 'setup', '--draft', ...meant]);
   return plan(situation, {
     title: `Configuration ${file}`,
     done:
@@ -157,7 +157,7 @@ function planConfig(situation: Situation): Plan {
       `${some(deployment.pools.length, 'pool')}: ${few(deployment.pools.map(({ name }) => name))}`,
     blocked: typeof config === 'object' && 'problem' in config ? { why: config.problem } : undefined,
     todo: `Writes ${file} with a pool for each organization and each set of tags of a template. The stack makes their keys (key: managed).`,
-    commands: [`CODER_SESSION_TOKEN="$(coder login token)" ${init}`],
+    commands: [`CODER_SESSION_TOKEN="$(coder login token)" ${draft}`],
     needs: ['coder'],
     asks: 'yes',
   });

@@ -54,7 +54,7 @@ function readText(file: string): string {
   return decoded.text;
 }
 
-const MISSING = 'no such file; write one with autoscaler init, or name another file with --config';
+const MISSING = 'no such file; write one with autoscaler setup --draft, or name another file with --config';
 
 /** More than the pools of a stack need. To parse a longer file could take minutes. */
 const MOST_BYTES = 1_048_576;

@@ -53,7 +53,7 @@ const cli = {
   commands: [
     'npx autoscaler --version',
     // where nothing is known yet
-    "mkdir empty && cd empty && npx autoscaler setup --print | grep 'npx autoscaler init --url'",
+    "mkdir empty && cd empty && npx autoscaler setup --print | grep 'npx autoscaler setup --draft --url'",
     'npx autoscaler validate',
     'npx autoscaler plan --snapshot snapshot.json',
     'npx autoscaler backtest --scenario small-team --days 1 --out report.html',

@@ -240,7 +240,7 @@ describe('a missing or unreadable configuration', () => {
     const { code, out, err } = await run('validate', '--config', join(folder, 'none.yaml'));
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toMatch(
-      /no such file; write one with autoscaler init, or name another file with --config\n$/,
+      /no such file; write one with autoscaler setup --draft, or name another file with --config\n$/,
     );
   });
 
@@ -319,6 +319,9 @@ describe('wrong usage', () => {
     [['sizes'], /^error: "autoscaler sizes" has ended; AWS Compute Optimizer /],
     [['image', '--out', 'x'], /^error: "autoscaler image" has ended; docs\/upgrade.md, /],
     [['plan', '--jsno'], /unknown option '--jsno'/],
+    [['init', '--url', 'x'], /^error: "autoscaler init" has ended; use "autoscaler setup --draft"\n$/],
+    [['setup', '--draft', '--print'], /'--draft' cannot be used with option '--print'/],
+    [['setup', '--yes', '--proxy', 'x'], /^error: --token-secret, --key-prefix, .* need --draft\n$/],
     [['snapshot'], /^error: "autoscaler snapshot" has ended; use "autoscaler plan --save FILE"\n$/],
     [
       ['orphans', '--days', '3'],

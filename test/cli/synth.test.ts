@@ -24,7 +24,7 @@ it('refuses the same with the command of the construct alone', () => {
     status: 1,
     stdout: '',
     stderr:
-      'none.yaml: reading the configuration: no such file; write one with autoscaler init, or name another file with --config\n',
+      'none.yaml: reading the configuration: no such file; write one with autoscaler setup --draft, or name another file with --config\n',
   });
   expect(alone('--name', 'x')).toMatchObject({
     status: 2,

@@ -72,7 +72,7 @@ it('reports a bad CA bundle together with the other problems', () => {
 
 it('reports a configuration file that is missing or is a folder', () => {
   expect(() => loadConfig(file)).toThrow(
-    `${file}: reading the configuration: no such file; write one with autoscaler init, or name another file with --config`,
+    `${file}: reading the configuration: no such file; write one with autoscaler setup --draft, or name another file with --config`,
   );
   expect(() => loadConfig(folder)).toThrow(
     `${folder}: reading the configuration: the path is a folder; write the path of a file`,

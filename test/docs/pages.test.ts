@@ -117,7 +117,7 @@ it.each(blocks)('has a block that a shell can parse: %s', (block) => {
 
 it('names only shellCommands that exist', async () => {
   const named = [...shellCommands.matchAll(/npx autoscaler (\w+)/g)].map(([, name = '']) => name);
-  expect(named).toEqual(expect.arrayContaining(['setup', 'init', 'validate', 'doctor', 'status', 'plan']));
+  expect(named).toEqual(expect.arrayContaining(['setup', 'validate', 'doctor', 'status', 'plan']));
   for (const name of new Set(named)) expect(await run(name, '--help')).toMatchObject({ code: 0 });
 });
 
@@ -125,7 +125,7 @@ describe('the shellCommands for secrets', () => {
   it.each([
     tokenCommand('coder/autoscaler-token', false),
     keyCommand(pool('data-gpu', 'data', { cluster: 'gpu' })),
-  ])('are those that autoscaler init prints: %s', (command) => {
+  ])('are those that setup --draft prints: %s', (command) => {
     expect(shellCommands).toContain(`${command}\n`);
   });
 });

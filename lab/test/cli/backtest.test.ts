@@ -224,7 +224,7 @@ describe('invalid input', () => {
     args                                                              | err
     ${['--trace', path('none.jsonl'), '--config', config]}            | ${path('none.jsonl')}: reading the file: no such file; check the path
     ${['--trace', file('empty.jsonl', [HEADER]), '--config', config]} | ${path('empty.jsonl')}: the trace has no jobs; write one job per line, such as {"at":"2026-03-02T09:00:00Z","organization":"default","tags":{},"seconds":74,"kind":"user"}
-    ${['--trace', trace, '--config', path('none.yaml')]}              | ${path('none.yaml')}: reading the configuration: no such file; write one with autoscaler init, or name another file with --config
+    ${['--trace', trace, '--config', path('none.yaml')]}              | ${path('none.yaml')}: reading the configuration: no such file; write one with autoscaler setup --draft, or name another file with --config
     ${[...given, '--out', path('nowhere/report.html')]}               | writing ${path('nowhere/report.html')}: ENOENT: no such file or directory, access '${path('nowhere')}'. Give another file with --out
     ${[...given, '--out', path('.')]}                                 | writing ${path('.')}: it exists and is not a regular file. Give another file with --out
     ${[...given, '--out', trace]}                                     | writing ${trace}: it is the input file. Give another file with --out

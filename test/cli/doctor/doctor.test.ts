@@ -609,7 +609,7 @@ describe('checks that cannot be tried', () => {
   it('checks nothing without a configuration', async () => {
     const { code, out } = await runIn({}, 'doctor', '--config', join(folder, 'none.yaml'));
     expect(out).toMatch(
-      /^FAIL {2}configuration: .*none\.yaml: reading the configuration: no such file; write one with autoscaler init, or name another file with --config\nskip {2}everything else: needs "configuration" to pass\n/,
+      /^FAIL {2}configuration: .*none\.yaml: reading the configuration: no such file; write one with autoscaler setup --draft, or name another file with --config\nskip {2}everything else: needs "configuration" to pass\n/,
     );
     expect(code).toBe(1);
   });

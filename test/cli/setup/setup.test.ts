@@ -153,7 +153,7 @@ describe('--print', () => {
     expect(existsSync(lab.file)).toBe(false);
     const script = out.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
     for (const beginning of [
-      'CODER_SESSION_TOKEN="$(coder login token)" npx autoscaler init --url',
+      'CODER_SESSION_TOKEN="$(coder login token)" npx autoscaler setup --draft --url',
       'coder users create --username autoscaler-keys --email',
       'coder organizations members edit-roles autoscaler organization-template-admin --org data',
       "coder tokens create --user autoscaler-keys --name autoscaler-keys --lifetime 8760h | tr -d '\\n' |",
@@ -218,7 +218,7 @@ describe('with half of the rights', () => {
 
 describe('keys that a person makes', () => {
   it('are created in coderd and stored', async () => {
-    await lab.autoscaler('init', '--config', lab.file, '--key-prefix', 'coder/keys');
+    await lab.autoscaler('setup', '--draft', '--config', lab.file, '--key-prefix', 'coder/keys');
     const { code, out } = await lab.run({}, '--yes');
     expect(code, out).toBe(0);
     const { secrets, coderd } = lab.world;
@@ -232,7 +232,7 @@ describe('keys that a person makes', () => {
   });
 
   it('are named by their full ARN in the file from then on, which keeps its comments', async () => {
-    await lab.autoscaler('init', '--config', lab.file, '--key-prefix', 'coder/keys');
+    await lab.autoscaler('setup', '--draft', '--config', lab.file, '--key-prefix', 'coder/keys');
     const before = readFileSync(lab.file, 'utf8');
     const { out } = await lab.run({}, '--yes');
     const arnOf = (name: string): string => lab.world.secrets.find(name)?.arn ?? '';
@@ -248,7 +248,7 @@ describe('keys that a person makes', () => {
 
   it('say what to do if coderd has a key of that name', async () => {
     lab.world.coderd.addKey({ organization: 'default', name: 'default', tags: {} });
-    await lab.autoscaler('init', '--config', lab.file, '--key-prefix', 'coder/keys');
+    await lab.autoscaler('setup', '--draft', '--config', lab.file, '--key-prefix', 'coder/keys');
     const { code, out } = await lab.run({}, '--yes');
     expect(code).toBe(1);
     expect(out.replaceAll(/\s+/g, ' ')).toContain(
@@ -270,7 +270,7 @@ it.each([
     why: 'no URL is set',
     args: [],
     environment: { CODER_URL: '' },
-    says: /init --url https:\/\/coder\.example\.com/,
+    says: /setup --draft --url https:\/\/coder\.example\.com/,
   },
   { why: 'nobody is signed in', args: [], environment: { CODER_SESSION_TOKEN: '' }, says: /validate \S+$/m },
 ])('prints commands that are whole if $why', async ({ args, environment, says }) => {

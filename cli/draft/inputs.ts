@@ -1,4 +1,4 @@
-/** The answers that `autoscaler init` needs before it reads anything: flags, environment, questions. */
+/** The answers that `autoscaler setup --draft` needs before it reads anything: flags, environment, questions. */
 import { readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { checkConfig } from '../../lambda/config/check.ts';
@@ -6,7 +6,7 @@ import { describeReadError } from '../../lambda/config/load.ts';
 import { ConfigError } from '../../lambda/config/problems/problems.ts';
 import { type CliEnvironment, InputError, UsageError } from '../shared/cli-environment.ts';
 
-export type InitOptions = {
+export type DraftOptions = {
   readonly url?: string;
   readonly tokenSecret?: string;
   readonly organization?: readonly string[];
@@ -35,7 +35,7 @@ export const DEFAULT_TOKEN_SECRET = 'coder/autoscaler-token';
 export const KEY_TOKEN_SECRET = 'coder/key-manager-token';
 
 /** Asks for what the flags leave out if there is a terminal. Throws UsageError or InputError. */
-export async function gatherInputs(options: InitOptions, cliEnvironment: CliEnvironment): Promise<Inputs> {
+export async function gatherInputs(options: DraftOptions, cliEnvironment: CliEnvironment): Promise<Inputs> {
   const { environment, ask } = cliEnvironment;
   const url = options.url ?? (await answer(ask, 'URL of coderd', environment.CODER_URL));
   if (url === undefined || url === '')

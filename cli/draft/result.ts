@@ -49,7 +49,7 @@ export function resultOf(
   };
 }
 
-export type InitResult = ReturnType<typeof resultOf>;
+export type DraftResult = ReturnType<typeof resultOf>;
 
 const imageNote = (version: string): string =>
   `coderd's version ${version} is no release, so the pools have the default image. Set defaults.image to an image of your version`;

@@ -1,5 +1,5 @@
 /**
- * Runs the commands that `autoscaler init` prints in a shell, with scripts in place of coder and
+ * Runs the commands that `autoscaler setup --draft` prints in a shell, with scripts in place of coder and
  * aws.
  */
 import { execFileSync } from 'node:child_process';

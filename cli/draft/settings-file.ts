@@ -24,7 +24,7 @@ export function settingsText({ draft, coder, image, schema }: Drafted): string {
   });
   document.commentBefore = [
     ...(schema === undefined ? [] : [` yaml-language-server: $schema=${schema}`]),
-    ' Written by "autoscaler init". docs/settings.md has every setting and its default.',
+    ' Written by "autoscaler setup --draft". docs/settings.md has every setting and its default.',
     ' Check it with: npx autoscaler validate',
     ...leftOutText(draft),
   ].join('\n');

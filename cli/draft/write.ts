@@ -1,7 +1,6 @@
-/** `autoscaler init`: writes a first configuration from a live coderd. */
+/** `autoscaler setup --draft`: writes a first configuration from a live coderd. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Command } from 'commander';
 import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { ConfigError, formatProblem } from '../../lambda/config/problems/problems.ts';
 import { readConfig } from '../../lambda/config/read.ts';
@@ -9,53 +8,27 @@ import { checkPoolCount, MOST_MANAGED, MOST_POOLS } from '../../lambda/config/ru
 import { makeClients } from '../../lambda/connect.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { whileWorking } from '../shared/activity.ts';
-import {
-  type CliEnvironment,
-  type CommandContext,
-  DEFAULT_CONFIG,
-  InputError,
-} from '../shared/cli-environment.ts';
+import { type CliEnvironment, InputError } from '../shared/cli-environment.ts';
 import { withTokenOfShell } from '../shared/live.ts';
 import { type Draft, draftPools, readBuilds } from './draft.ts';
-import { answer, gatherInputs, type InitOptions } from './inputs.ts';
-import { type InitResult, readSecretStates, resultOf, secretsOf } from './result.ts';
+import { answer, type DraftOptions, gatherInputs } from './inputs.ts';
+import { type DraftResult, readSecretStates, resultOf, secretsOf } from './result.ts';
 import { screen } from './screen.ts';
 import { settingsText } from './settings-file.ts';
 import { type Account, chooseOrganizations, readAccount, readTemplates, releaseOf } from './survey.ts';
 
-export function addInitCommand(program: Command, { cliEnvironment }: CommandContext): void {
-  program
-    .command('init')
-    .description(
-      'write a first configuration from what coderd has, and print the commands that create missing secrets; asks for what you leave out. autoscaler setup runs it, and does the rest too',
-    )
-    .option('--url <url>', 'URL of coderd (default: CODER_URL)')
-    .option(
-      '--token-secret <name>',
-      'secret with the API token (default: coder/autoscaler-token). CODER_SESSION_TOKEN replaces its value for this command',
-    )
-    .option('--organization <name...>', 'organizations to cover (default: all that coderd lists)')
-    .option(
-      '--key-prefix <path>',
-      'use keys that you create and store at <path>/<pool> (default: key: managed, the stack makes the keys)',
-    )
-    .option('--proxy <url>', 'HTTP proxy to coderd')
-    .option('--ca-bundle <file>', "PEM file, if your own CA signed coderd's certificate")
-    .option(
-      '--config <file>',
-      'configuration file to write; an existing file is never overwritten',
-      DEFAULT_CONFIG,
-    )
-    .option('--json', 'print the result as one JSON document', false)
-    .action(async (options: InitOptions) => {
-      const result = await init(options, cliEnvironment);
-      cliEnvironment.out(
-        options.json ? `${JSON.stringify(result, null, 2)}\n` : screen(result, cliEnvironment.columns),
-      );
-    });
+/** Prints what was written, and what to do next. */
+export async function printDraft(options: DraftOptions, cliEnvironment: CliEnvironment): Promise<void> {
+  const result = await writeDraft(options, cliEnvironment);
+  cliEnvironment.out(
+    options.json ? `${JSON.stringify(result, null, 2)}\n` : screen(result, cliEnvironment.columns),
+  );
 }
 
-export async function init(options: InitOptions, cliEnvironment: CliEnvironment): Promise<InitResult> {
+export async function writeDraft(
+  options: DraftOptions,
+  cliEnvironment: CliEnvironment,
+): Promise<DraftResult> {
   refuseExisting(options.config);
   const inputs = await gatherInputs(options, cliEnvironment);
   const { coder } = inputs;
@@ -79,7 +52,7 @@ export async function init(options: InitOptions, cliEnvironment: CliEnvironment)
 async function surveyCoderd(given: {
   readonly coderd: CoderdHttp;
   readonly account: Account;
-  readonly options: InitOptions;
+  readonly options: DraftOptions;
   readonly cliEnvironment: CliEnvironment;
 }): Promise<Draft> {
   const { coderd, account, options, cliEnvironment } = given;
@@ -123,7 +96,7 @@ const refuseExisting = (file: string): void => {
 
 const overwriting = (file: string, cause?: unknown): InputError =>
   new InputError(
-    `writing ${file}: it exists, and init never overwrites a file. Name another one with --config, or move it away`,
+    `writing ${file}: it exists, and setup never overwrites a file. Name another one with --config, or move it away`,
     { cause },
   );
 

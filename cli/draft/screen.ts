@@ -1,12 +1,12 @@
-/** What `autoscaler init` prints: the pools, what they do not cover, and what to do next. */
+/** What `autoscaler setup --draft` prints: the pools, what they do not cover, and what to do next. */
 import { some, tagText } from '../../lambda/explain/format.ts';
 import { DEFAULT_CONFIG } from '../shared/cli-environment.ts';
 import { foldCommand, plainTable, wrapLines } from '../shared/plain-table.ts';
 import { shellLine } from '../shared/shell-words.ts';
-import type { InitResult } from './result.ts';
+import type { DraftResult } from './result.ts';
 
 /** `columns`: of the terminal. */
-export function screen(result: InitResult, columns: number | undefined): string {
+export function screen(result: DraftResult, columns: number | undefined): string {
   const { file, coderd, pools } = result;
   const [argument, option, context] =
     file === DEFAULT_CONFIG ? [[], [], []] : [[file], ['--config', file], ['-c', `config=${file}`]];
@@ -31,11 +31,11 @@ export function screen(result: InitResult, columns: number | undefined): string 
   ].join('\n');
 }
 
-export function poolsText(result: InitResult): string {
+export function poolsText(result: DraftResult): string {
   return [poolTable(result), '', 'Not covered:', ...result.notes.map((note) => `  - ${note}`)].join('\n');
 }
 
-function poolTable({ pools }: InitResult): string {
+function poolTable({ pools }: DraftResult): string {
   const columns = ['pool', 'organization', 'tags', 'templates'] as const;
   return plainTable(
     columns.map((head) => ({ head, align: 'left' })),
@@ -48,7 +48,7 @@ function poolTable({ pools }: InitResult): string {
   );
 }
 
-function beforeCommands({ commands, secretsError, uncheckedSecrets }: InitResult): string {
+function beforeCommands({ commands, secretsError, uncheckedSecrets }: DraftResult): string {
   if (commands.length === 0) return 'Every secret exists. autoscaler doctor checks what is in it.';
   const unchecked =
     secretsError === undefined
@@ -61,7 +61,7 @@ function beforeCommands({ commands, secretsError, uncheckedSecrets }: InitResult
 }
 
 /** docs/internals/aws.md §7. */
-function firstDeployment({ firstDeployment: { tasks, vcpu } }: InitResult): string {
+function firstDeployment({ firstDeployment: { tasks, vcpu } }: DraftResult): string {
   const started = tasks === 1 ? '1 task' : `${tasks} tasks, one for each pool`;
   return `The first deployment starts ${started}, ${vcpu} vCPU together, with min: 0 too: ECS creates a service with a desired count of 1. Spare tasks drain within minutes. A new AWS account may run 6 vCPU on Fargate.`;
 }

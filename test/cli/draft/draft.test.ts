@@ -1,9 +1,9 @@
-/** `autoscaler init` over HTTP: what it writes, what it prints, and what it refuses. */
+/** `autoscaler setup --draft` over HTTP: what it writes, what it prints, and what it refuses. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { poolNames, type TagSetOf } from '../../../cli/init/draft.ts';
+import { poolNames, type TagSetOf } from '../../../cli/draft/draft.ts';
 import type { NewTemplate } from '../../../lab/world/coderd/tables/templates.ts';
 import type { World } from '../../../lab/world/world.ts';
 import { loadDeployment } from '../../../lambda/config/load.ts';
@@ -63,7 +63,7 @@ async function init({
   };
   const variables = { CODER_URL: coderdUrl, ...environment?.(world) };
   const given = { environment: variables, now: () => START, ...(answers === undefined ? {} : { ask }) };
-  const { code, out, err } = await runIn(given, 'init', '--config', file, ...args);
+  const { code, out, err } = await runIn(given, 'setup', '--draft', '--config', file, ...args);
   const shown = (text: string): string => text.replaceAll(coderdUrl, 'CODERD').replaceAll(`${folder}/`, '');
   return { code, out: shown(out), err: shown(err), questions };
 }
@@ -166,7 +166,7 @@ it('never overwrites a file', async () => {
   const { code, err, out } = await init();
   expect({ code, out }).toEqual({ code: 1, out: '' });
   expect(err).toBe(
-    'writing autoscaler.yaml: it exists, and init never overwrites a file. Name another one with --config, or move it away\n',
+    'writing autoscaler.yaml: it exists, and setup never overwrites a file. Name another one with --config, or move it away\n',
   );
   expect(readFileSync(file, 'utf8')).toBe('mine\n');
 });
@@ -391,7 +391,7 @@ describe('at a terminal', () => {
 });
 
 it('names the URL as missing if there is neither an option nor a terminal', async () => {
-  expect(await runIn({}, 'init', '--config', file)).toEqual({
+  expect(await runIn({}, 'setup', '--draft', '--config', file)).toEqual({
     code: 2,
     out: '',
     err: 'error: no URL of coderd given. Add --url https://coder.example.com, or set CODER_URL\n',
@@ -419,7 +419,7 @@ it('says once why no secret could be checked, and prints the commands for all', 
 
 it('prints one JSON document with --json', async () => {
   const { out } = await init({ args: ['--json', '--organization', 'data', ...STORED] });
-  expectDocument('init', out);
+  expectDocument('setup --draft', out);
   expect(JSON.parse(out)).toEqual({
     version: 1,
     file: 'autoscaler.yaml',
@@ -440,7 +440,7 @@ it('prints one JSON document with --json', async () => {
   });
 });
 
-// The names of the pools that `autoscaler init` derives from tag sets.
+// The names of the pools that `autoscaler setup --draft` derives from tag sets.
 
 const one = (tags: TagSetOf['tags'], organization = 'default'): TagSetOf => ({ organization, tags });
 
