@@ -147,19 +147,17 @@ function serversIn(input: Input): readonly Server[] {
   ];
 }
 
-function serversOfPool({ need, to, actions }: PoolDecision, input: Input): readonly Server[] {
+function serversOfPool({ need, to }: PoolDecision, input: Input): readonly Server[] {
   const { view, capacity } = need;
   const pool = poolOfPart(view.pool.name);
   const starts = isHeldBack(view) ? [] : startsOf(view, input.snapshot);
-  const asked = new Set(actions.flatMap((action) => (action.kind === 'ask-to-leave' ? action.task : [])));
   const launches = capacity.missing + Math.max(0, to - (view.service?.desiredCount ?? 0));
   return [
     ...view.tasks.flatMap((task): readonly Server[] => {
       const { daemon, use, offers: tags } = task;
-      const { taskArn, createdAt = 0 } = task.task;
-      const ageMs = awsTimeOf(input.snapshot) - createdAt;
+      const ageMs = awsTimeOf(input.snapshot) - (task.task.createdAt ?? 0);
       if (isComing(task)) return [{ pool, tags, state: startingFor(ageMs, starts) }];
-      const takesJobs = mayTakeJobs(task) && (use === 'idle' || use === 'busy') && !asked.has(taskArn);
+      const takesJobs = mayTakeJobs(task) && (use === 'idle' || use === 'busy');
       return takesJobs && daemon !== undefined ? [{ pool, tags, state: stateOf(daemon, input) }] : [];
     }),
     ...Array.from({ length: launches }, () => ({ pool, tags: view.tags, state: startingFor(0, starts) })),

@@ -85,6 +85,10 @@ describe('why no start is promised', () => {
   it.each(table<{ scenario: string; world: string; change?: Change; why: string }>`
     world                   | change                                                   | why                | scenario
     cpu; job [os=bsd]       |                                                          | unschedulable      | no pool has the tags of the job
+    cpu; job [os=bsd]       | ${unlicensed}                                            | unschedulable      | no pool has the tags, with or without a license
+    cpu; job [os=bsd]       | ${listIs('jobs', { status: 'truncated' })}               | readings-in-doubt  | no pool has the tags, and the list of jobs is truncated
+    cpu; job [os=bsd]       | ${listIs('daemons', { status: 'truncated' })}            | readings-in-doubt  | no pool has the tags, and the list of daemons is truncated
+    cpu I1m, max 1; job     | ${unseenFor(100)}                                        | no-room            | the only daemon is offline
     cpu, retiring; job      |                                                          | unschedulable      | the only pool with these tags is retiring
     cpu, paused; job        | ${STARTS}                                                | pool-held          | the pool is paused and has no daemon
     cpu B, max 1; job       | ${STARTS}                                                | build-length-unknown | no similar build is known of the one that runs
@@ -117,6 +121,8 @@ describe('a promised start', () => {
     cpu L, max 1; job      | ${all(STARTS, BUILDS)}             | ${50}   | ${100}  | a daemon that drains takes no job
     cpu B, max 1; job      | ${all(failing('cpu', 3), BUILDS, since(40))} | ${20} | ${35} | the running build ends, although starts fail
     cpu; job               | ${withStarts(50, 52, 54, 56, 150)} | ${54}   | ${150}  | one of six starts took long
+    cpu U1m, max 1; job    | ${STARTS}                          | ${50}   | ${100}  | an idle daemon without a lease has just left
+    cpu I1m, pause-until never; job 1s |                        | ${0}    | ${0}    | an override that nobody can read is no doubt about the daemon
     cpu Z, max 1; job      | ${STARTS}                          | ${50}   | ${100}  | a task without a daemon takes no job
     cpu B, max 1; 2 busy strangers [gpu]; job | ${all(STARTS, BUILDS, since(40))} | ${20} | ${35} | daemons of others without the tags count for nothing
     cpu B B, max 2; job    | ${all(STARTS, BUILDS, since(60))}  | ${10}   | ${15}   | it has run for 60 s, so it is none of the short ones
@@ -130,6 +136,7 @@ describe('a promised start', () => {
     world                              | change                    | start          | because
     cpu, paused; stranger; job 1s      |                           | ${[0, 0]}      | it is free
     cpu, paused; busy stranger; job 1s | ${all(BUILDS, since(40))} | ${'build-length-unknown'} | nothing tells when its build began
+    cpu, retiring; stranger; job 1s    |                           | ${[0, 0]}      | it is free, and the pool is retiring
     cpu, paused; stranger; job 1s      | ${unseenFor(61)}          | ${'daemon-may-have-left'} | it has missed its heartbeat
   `)('beside a daemon of others is $start in $world: $because', ({ world, change, start }) => {
     const { pendingJobs } = promised(pictureOf(`${world}; no workspaces`), change);
@@ -196,6 +203,16 @@ describe('a promised start', () => {
     const picture = pictureOf('cpu B B I1m, max 3; 5 jobs 5s; no workspaces');
     const { pendingJobs } = promised(picture, all(BUILDS, since(0)));
     expect(pendingJobs.map(({ runningBuilds }) => runningBuilds)).toEqual([0, 2, 2, 0, 2]);
+  });
+
+  it('waits for the poll of an idle daemon once, and then for its build', () => {
+    const picture = pictureOf('cpu I1m, max 1; gpu I1m [gpu]; 2 jobs 1s; no workspaces');
+    const { pendingJobs } = promised(picture, all(BUILDS, since(0)));
+    expect(pendingJobs.map(startOf)).toEqual([
+      [15, 29],
+      [75, 95],
+    ]);
+    expect(pendingJobs.map(({ isPolled = false }) => isPolled)).toEqual([true, false]);
   });
 
   it('names the workspace of a job, if coderd lists it with its owner', () => {
