@@ -8,25 +8,82 @@ type AddCommand = (program: Command, context: CommandContext) => void;
 
 const laboratory = () => import('../lab/commands.ts');
 
-/** In the order of the help. Only the requested command is loaded: `validate` has to be fast. */
-const COMMANDS: readonly { readonly names: readonly string[]; readonly load: () => Promise<AddCommand> }[] = [
-  { names: ['setup'], load: async () => (await import('./setup/command.ts')).addSetupCommand },
-  { names: ['validate'], load: async () => (await import('./validate.ts')).addValidateCommand },
-  { names: ['plan'], load: async () => (await import('./plan.ts')).addPlanCommand },
-  { names: ['status'], load: async () => (await import('./status/command.ts')).addStatusCommand },
-  { names: ['explain'], load: async () => (await import('./explain/command.ts')).addExplainCommand },
-  { names: ['doctor'], load: async () => (await import('./doctor/command.ts')).addDoctorCommand },
-  {
-    names: ['pause', 'resume', 'pin', 'unpin'],
-    load: async () => (await import('./overrides.ts')).addOverrideCommands,
-  },
-  { names: ['keys'], load: async () => (await import('./keys/command.ts')).addKeysCommand },
-  { names: ['trace'], load: async () => (await laboratory()).addTraceCommand() },
-  { names: ['backtest'], load: async () => (await laboratory()).addBacktestCommand() },
-  { names: ['tune'], load: async () => (await laboratory()).addTuneCommand() },
-  { names: ['compare'], load: async () => (await laboratory()).addCompareCommand() },
-  { names: ['synth'], load: async () => (await import('./synth.ts')).addSynthCommand },
-];
+type Entry = {
+  readonly load: () => Promise<AddCommand>;
+  /** By command: what its own help shows to type after its name. */
+  readonly examples: Readonly<Record<string, readonly [string, string]>>;
+};
+
+/** By group, in the order of the help. Only the requested command is loaded: `validate` has to be fast. */
+const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
+  'Set up:': [
+    {
+      load: async () => (await import('./setup/command.ts')).addSetupCommand,
+      examples: { setup: ['--print', '--draft --url https://coder.example.com'] },
+    },
+    {
+      load: async () => (await import('./validate.ts')).addValidateCommand,
+      examples: { validate: ['', '--builds-per-day 500'] },
+    },
+    {
+      load: async () => (await import('./synth.ts')).addSynthCommand,
+      examples: { synth: ['', '--out dist/template'] },
+    },
+  ],
+  'Look:': [
+    {
+      load: async () => (await import('./status/command.ts')).addStatusCommand,
+      examples: { status: ['', '--json'] },
+    },
+    {
+      load: async () => (await import('./plan.ts')).addPlanCommand,
+      examples: { plan: ['--explain gpu', '--save snapshot.json'] },
+    },
+    {
+      load: async () => (await import('./explain/command.ts')).addExplainCommand,
+      examples: { explain: ['4d2c1a5e', '--dead --days 30'] },
+    },
+    {
+      load: async () => (await import('./doctor/command.ts')).addDoctorCommand,
+      examples: { doctor: ['', '--deep'] },
+    },
+  ],
+  'Act:': [
+    {
+      load: async () => (await import('./overrides.ts')).addOverrideCommands,
+      examples: {
+        pause: ['gpu --why "a new image"', 'gpu --scale-in --for 2h --why "a demo"'],
+        resume: ['gpu', 'gpu --json'],
+        pin: ['gpu 5 --why "a course"', 'gpu 5 --at-least --for 8h --why "a course"'],
+        unpin: ['gpu', 'gpu --json'],
+      },
+    },
+    {
+      load: async () => (await import('./keys/command.ts')).addKeysCommand,
+      examples: { keys: ['list', 'rotate gpu'] },
+    },
+  ],
+  'What if:': [
+    {
+      load: async () => (await laboratory()).addTraceCommand(),
+      examples: { trace: ['export', 'generate --list'] },
+    },
+    {
+      load: async () => (await laboratory()).addBacktestCommand(),
+      examples: { backtest: ['--trace trace.jsonl', '--trace trace.jsonl --out report.html'] },
+    },
+    {
+      load: async () => (await laboratory()).addTuneCommand(),
+      examples: { tune: ['--trace trace.jsonl --budget 200', '--trace trace.jsonl --mean-wait 20'] },
+    },
+    {
+      load: async () => (await laboratory()).addCompareCommand(),
+      examples: {
+        compare: ['before.yaml after.yaml', 'before.yaml after.yaml --trace trace.jsonl --out change.md'],
+      },
+    },
+  ],
+};
 
 /** Commands of earlier releases, and what to use in their place. */
 const ENDED: Readonly<Record<string, string>> = {
@@ -106,12 +163,21 @@ async function build(
     .version(packageManifest().version, '-V, --version', 'print the version')
     .exitOverride()
     .configureOutput({ writeOut: out, writeErr: err });
-  const own = COMMANDS.filter(({ names }) => names.includes(requested));
+  const entries = Object.entries(COMMANDS).flatMap(([group, own]) => own.map((each) => ({ ...each, group })));
+  const own = entries.filter(({ examples }) => Object.hasOwn(examples, requested));
   const isVersion = requested === '--version' || requested === '-V';
-  for (const { load } of own.length > 0 || isVersion ? own : COMMANDS)
+  for (const { group, load, examples } of own.length > 0 || isVersion ? own : entries) {
+    program.commandsGroup(group);
     (await load())(program, { cliEnvironment, exitWith });
+    for (const command of program.commands) addExamples(command, examples[command.name()] ?? []);
+  }
   refuseOptionsAsValues(program);
   return program;
+}
+
+function addExamples(command: Command, examples: readonly string[]): void {
+  const lines = examples.map((words) => `  autoscaler ${command.name()} ${words}`.trimEnd());
+  if (lines.length > 0) command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
 }
 
 /** Commander takes any word as the value of an option: `plan --explain --config x` too. */

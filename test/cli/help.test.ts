@@ -1,0 +1,46 @@
+/** The groups of `autoscaler --help`, and the examples in the help of each command. */
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { run, runIn } from '../support/cli-run.ts';
+
+const MISSING = '/nowhere/autoscaler.yaml';
+
+beforeEach(() => {
+  vi.stubEnv('AUTOSCALER_CONFIG', MISSING);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+const { out } = await run('--help');
+const names = [...out.slice(out.indexOf('Set up:')).matchAll(/^ {2}([a-z]+) /gm)].flatMap(
+  ([, name = '']) => name,
+);
+const commands = names.filter((name) => name !== 'help');
+
+it('lists the commands in groups', () => {
+  const groups = [...out.matchAll(/^(\S.*):$/gm)].map(([, name]) => name);
+  expect(groups).toEqual(['Options', 'Set up', 'Look', 'Act', 'What if', 'Commands']);
+  expect(commands.length).toBeLessThanOrEqual(17);
+});
+
+/** What the help of a command tells to type, as words. */
+async function examplesOf(command: string): Promise<readonly (readonly string[])[]> {
+  const { out: help } = await run(command, '--help');
+  const lines = [...help.matchAll(/^ {2}autoscaler (.+)$/gm)].map(([, line = '']) => line);
+  return lines.map((line) => [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, a, b = '']) => a ?? b));
+}
+
+it.each(commands)(
+  'has two examples of %s with the right options, which fail only for files',
+  async (name) => {
+    const examples = await examplesOf(name);
+    expect(examples).toHaveLength(2);
+    // setup reads coderd and AWS: its own tests run both
+    for (const words of examples.filter(([command]) => command !== 'setup')) {
+      const environment = { AUTOSCALER_CONFIG: MISSING, AUTOSCALER_CLUSTER: 'any', USER: 'ada' };
+      const { code, out, err } = await runIn({ environment }, ...words);
+      expect([0, 1], `${words.join(' ')}: ${err}`).toContain(code);
+      if (code === 1) expect(out + err).toMatch(/\/nowhere|trace\.jsonl|before\.yaml/);
+    }
+  },
+);
