@@ -4,7 +4,6 @@
  */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { EcsAdapter } from '../lambda/adapters/ecs/ecs.ts';
-import { OverrideTags, OverrideTagsError } from '../lambda/adapters/ecs/override-tags.ts';
 import { parseDuration } from '../lambda/config/schema/durations.ts';
 import { makeClients } from '../lambda/connect.ts';
 import { isoTime } from '../lambda/decision/model/brands.ts';
@@ -14,6 +13,7 @@ import type { Service } from '../lambda/decision/model/snapshot.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../lambda/decision/model/units.ts';
 import { deriveOverrides, overrideTextProblem, tagKeysOf } from '../lambda/decision/settings/overrides.ts';
 import { overrideText } from '../lambda/explain/reason-text.ts';
+import { OverrideTags, OverrideTagsError } from './adapters/override-tags.ts';
 import { whileWorking } from './shared/activity.ts';
 import { checkAwsSetup, withAdvice } from './shared/aws-advice.ts';
 import { type CliEnvironment, type CommandContext, InputError } from './shared/cli-environment.ts';

@@ -3,13 +3,12 @@ import { type Command, Option } from 'commander';
 import { parseSnapshot, snapshotToJson } from '../lambda/adapters/snapshot-schema.ts';
 import { decodeUtf8 } from '../lambda/config/utf8.ts';
 import { type Deliberation, deliberate } from '../lambda/decision/decide.ts';
-import { snapshotAt } from '../lambda/decision/forecast/shift-snapshot.ts';
 import { type EpochMs, isoTime } from '../lambda/decision/model/brands.ts';
 import type { Snapshot } from '../lambda/decision/model/snapshot.ts';
 import { withPromises } from '../lambda/decision/promise/promise.ts';
-import { explainPool } from '../lambda/explain/explain.ts';
 import { timeText } from '../lambda/explain/format.ts';
 import { planText } from '../lambda/explain/text.ts';
+import { explainPool } from './explain/explain-pool.ts';
 import {
   type CliEnvironment,
   type CommandContext,
@@ -20,6 +19,7 @@ import { lookLive, unreadLists } from './shared/live.ts';
 import { type LiveOptions, readConfig, withJsonOption, withLiveOptions } from './shared/live-options.ts';
 import { parseTime } from './shared/option-values.ts';
 import { wrapLines } from './shared/plain-table.ts';
+import { snapshotAt } from './shift-snapshot.ts';
 
 type PlanOptions = LiveOptions & {
   readonly snapshot?: string;

@@ -1,4 +1,7 @@
 /** Tables of docs/cost.md: Coder's validated sizes as files of examples/, and what they cost. */
+
+import { loadDeployment } from '../lambda/config/load.ts';
+import type { Deployment } from '../lambda/config/rules/deployment.ts';
 import {
   ASSUMED,
   BUILDS,
@@ -10,9 +13,7 @@ import {
   QUIET,
   totalOf,
   USUAL,
-} from '../infra/cost.ts';
-import { loadDeployment } from '../lambda/config/load.ts';
-import type { Deployment } from '../lambda/config/rules/deployment.ts';
+} from './cost/cost.ts';
 
 type Size = {
   readonly file: string;

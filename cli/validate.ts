@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import * as z from 'zod';
-import { BUILDS, estimatePools, loadOf, type PoolEstimate, QUIET } from '../infra/cost.ts';
 import { type LoadedConfig, loadDeployment } from '../lambda/config/load.ts';
 import { ConfigError, type Problem } from '../lambda/config/problems/problems.ts';
 import type { Deployment } from '../lambda/config/rules/deployment.ts';
 import { configJsonSchema } from '../lambda/config/schema/settings.ts';
 import { sum } from '../lambda/decision/model/collections.ts';
 import { some } from '../lambda/explain/format.ts';
+import { BUILDS, estimatePools, loadOf, type PoolEstimate, QUIET } from './cost/cost.ts';
 import {
   type CliEnvironment,
   type CommandContext,

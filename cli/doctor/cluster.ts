@@ -6,11 +6,6 @@ import {
   type ScalableTarget,
 } from '@aws-sdk/client-application-auto-scaling';
 import { DescribeClustersCommand } from '@aws-sdk/client-ecs';
-import {
-  describeTaskDefinition,
-  provisionerOf,
-  type TaskDefinition,
-} from '../../lambda/adapters/ecs/task-definitions.ts';
 import { EACH_TRY, endingWith, isDenied } from '../../lambda/adapters/shared/aws-calls.ts';
 import type { Clients } from '../../lambda/connect.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
@@ -19,6 +14,7 @@ import type { Finding } from '../../lambda/decision/model/plan.ts';
 import type { Reading, Service, Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { sentenceOf } from '../../lambda/explain/finding-text.ts';
 import { some } from '../../lambda/explain/format.ts';
+import { describeTaskDefinition, provisionerOf, type TaskDefinition } from '../adapters/task-definitions.ts';
 import { PATIENT, withAdvice } from '../shared/aws-advice.ts';
 import { CLUSTER_ADVICE } from '../shared/live-options.ts';
 import { findService } from '../shared/override-target.ts';

@@ -4,11 +4,11 @@ import { CoderdAdapter, ROLE, refuseOldServer } from '../../lambda/adapters/code
 import { readRefused } from '../../lambda/adapters/coderd/forecast/permissions.ts';
 import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { buildInfoSchema } from '../../lambda/adapters/coderd/http/schemas.ts';
-import { readTemplateTags, type TemplateTags } from '../../lambda/adapters/coderd/templates.ts';
 import { SecretError } from '../../lambda/adapters/secrets/secrets.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
+import { readTemplateTags, type TemplateTags } from '../adapters/templates.ts';
 import { InputError } from '../shared/cli-environment.ts';
 
 /** Limits the reading of all templates: each has one request. */

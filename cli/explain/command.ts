@@ -3,7 +3,6 @@
  * Exit code 1 if the job is unknown or coderd cannot be read. `--dead`: the builds that died with their tasks.
  */
 import { type Command, InvalidArgumentError } from 'commander';
-import { type JobDetails, readJobDetails } from '../../lambda/adapters/coderd/history.ts';
 import { loadConfig } from '../../lambda/config/load.ts';
 import { makeClients } from '../../lambda/connect.ts';
 import { deliberate } from '../../lambda/decision/decide.ts';
@@ -15,6 +14,7 @@ import { withPromises } from '../../lambda/decision/promise/promise.ts';
 import { deriveJobWait, indexServing, type ServingTasks } from '../../lambda/decision/waits/job-wait.ts';
 import { some } from '../../lambda/explain/format.ts';
 import { orphansOf } from '../../lambda/look/orphan-event.ts';
+import { type JobDetails, readJobDetails } from '../adapters/history.ts';
 import { loggedWait, WAIT_FIELDS, withFunctionLog } from '../logs/function-log.ts';
 import { whileWorking } from '../shared/activity.ts';
 import { withAdvice } from '../shared/aws-advice.ts';

@@ -1,5 +1,5 @@
 /** The explanation of one job as data, and how its parts are derived. `--json` prints it unchanged. */
-import type { JobDetails } from '../../lambda/adapters/coderd/history.ts';
+
 import { type EpochMs, isoTime, plusMs } from '../../lambda/decision/model/brands.ts';
 import { unique } from '../../lambda/decision/model/collections.ts';
 import type { IsoTime } from '../../lambda/decision/model/plan.ts';
@@ -13,6 +13,7 @@ import { WAIT_PARTS, type WaitPart, type WaitParts } from '../../lambda/decision
 import { reasonSentence } from '../../lambda/explain/reason-text.ts';
 import { unservedSentence } from '../../lambda/explain/text.ts';
 import type { OrphanEvent } from '../../lambda/look/orphan-event.ts';
+import type { JobDetails } from '../adapters/history.ts';
 
 export type JobExplanation = {
   readonly takenAt: IsoTime;

@@ -3,9 +3,9 @@ import type { IsoTime } from '../../lambda/decision/model/plan.ts';
 import { causeText, checkText } from '../../lambda/explain/dead-build-text.ts';
 import { ageText, seconds, some, tagText, timeText } from '../../lambda/explain/format.ts';
 import { startText } from '../../lambda/explain/promise-text.ts';
-import { percentText, waitPartAdvice, waitPartName } from '../../lambda/explain/wait-text.ts';
 import { oneLine, plainTable } from '../shared/plain-table.ts';
 import type { ExplainedJob, ExplainedWait, JobExplanation, PendingJob, SilentDaemon } from './explanation.ts';
+import { percentText, waitPartAdvice, waitPartName } from './wait-text.ts';
 
 export function explanationScreen(explanation: JobExplanation): string {
   const { takenAt, job, wait, silent, pending, died, notes } = explanation;

@@ -4,18 +4,13 @@ import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { ECSClient } from '@aws-sdk/client-ecs';
 import * as z from 'zod';
 import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
-import {
-  type InsightsRow,
-  type InsightsRows,
-  LogQueryError,
-  queryLogs,
-} from '../../lambda/adapters/insights.ts';
 import { AWS_TIMEOUTS } from '../../lambda/connect.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
 import { LOG_GROUP_TAG, POOL_TAG, STACK_TAG, tagOf } from '../../lambda/decision/model/service-tags.ts';
 import type { Service } from '../../lambda/decision/model/snapshot.ts';
 import { WAIT_PARTS, type WaitPart, type WaitParts } from '../../lambda/decision/waits/wait-parts.ts';
+import { type InsightsRow, type InsightsRows, LogQueryError, queryLogs } from '../adapters/insights.ts';
 import { whileWorking } from '../shared/activity.ts';
 import { checkAwsSetup, withAdvice } from '../shared/aws-advice.ts';
 import { type CliEnvironment, InputError } from '../shared/cli-environment.ts';

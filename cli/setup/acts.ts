@@ -1,9 +1,9 @@
 /** Does the steps. Each act finds what exists and makes only the rest, so it can be cut short anywhere. */
 import { createHash } from 'node:crypto';
-import { costOf, loadOf, QUIET, totalOf } from '../../infra/cost.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { some } from '../../lambda/explain/format.ts';
+import { costOf, loadOf, QUIET, totalOf } from '../cost/cost.ts';
 import { checksText } from '../doctor/check.ts';
 import { diagnose } from '../doctor/command.ts';
 import { ownerNote } from '../draft/result.ts';

@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { readJobsSince } from '../../lambda/adapters/coderd/history.ts';
 import { describeAnswer } from '../../lambda/adapters/coderd/http/answer.ts';
 import { CoderdHttp, type Question } from '../../lambda/adapters/coderd/http/http.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
@@ -15,6 +14,7 @@ import { DAY_MS } from '../../lambda/decision/model/units.ts';
 import { needsServiceAccounts } from '../../lambda/decision/model/version.ts';
 import { CoderdKeys } from '../../lambda/keys/adapters/coderd-keys.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
+import { readJobsSince } from '../adapters/history.ts';
 import { readAccount } from '../draft/survey.ts';
 import { InputError } from '../shared/cli-environment.ts';
 import { shellLine } from '../shared/shell-words.ts';

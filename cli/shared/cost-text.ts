@@ -1,9 +1,10 @@
 /** What a deployment costs, as sentences. */
-import { type CostLine, costOf, loadOf, QUIET, totalOf } from '../../infra/cost.ts';
+
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import { few } from '../../lambda/explain/format.ts';
+import { type CostLine, costOf, loadOf, QUIET, totalOf } from '../cost/cost.ts';
 
 /** An idle month and one with builds, with their largest items. `from`: where the number of builds is from. */
 export function costText(deployment: Deployment, buildsPerDay: number | undefined, from = ''): string {

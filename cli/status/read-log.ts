@@ -1,7 +1,6 @@
 /** The function's last look and the waits of the last hour. Both may be `unknown`, with the cause. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
-import { type LookLog, LookLogError, readLastLook } from '../../lambda/adapters/look-log.ts';
 import { EACH_TRY, endingWith } from '../../lambda/adapters/shared/aws-calls.ts';
 import { type EpochMs, isoTime } from '../../lambda/decision/model/brands.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
@@ -9,6 +8,7 @@ import type { IsoTime } from '../../lambda/decision/model/plan.ts';
 import { LOG_GROUP_TAG } from '../../lambda/decision/model/service-tags.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { ageText, timeText } from '../../lambda/explain/format.ts';
+import { type LookLog, LookLogError, readLastLook } from '../adapters/look-log.ts';
 import { findLogGroup } from '../logs/function-log.ts';
 import { PATIENT, withAdvice } from '../shared/aws-advice.ts';
 import type { CliEnvironment } from '../shared/cli-environment.ts';

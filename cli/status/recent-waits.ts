@@ -1,12 +1,12 @@
 /** Where the waits of the last hour went, from the function's log lines about started jobs. */
 import type { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
-import { type InsightsRows, LogQueryError, queryLogs } from '../../lambda/adapters/insights.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import { percentile, sum } from '../../lambda/decision/model/collections.ts';
 import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { addParts, type WaitPart } from '../../lambda/decision/waits/wait-parts.ts';
 import { ageText, some } from '../../lambda/explain/format.ts';
-import { namedShares, percentText, waitShares } from '../../lambda/explain/wait-text.ts';
+import { type InsightsRows, LogQueryError, queryLogs } from '../adapters/insights.ts';
+import { namedShares, percentText, waitShares } from '../explain/wait-text.ts';
 import { type LogGroup, type LoggedWait, linesOf, loggedWait, WAIT_FIELDS } from '../logs/function-log.ts';
 import { withAdvice } from '../shared/aws-advice.ts';
 

@@ -20,7 +20,7 @@ const SLACK_MS = NEXT_INVOCATION_MS + 15_000;
 export const AUTO_MS = { usual: 10_000, longer: [30_000, 20_000], shorter: [5_000, 2_000] } as const;
 
 /**
- * What a look costs, in micro-dollars at the prices of us-east-1 (infra/aws-prices.ts has their
+ * What a look costs, in micro-dollars at the prices of us-east-1 (cli/cost/aws-prices.ts has their
  * sources): half a second of 512 MB and the request to Lambda, three requests to SQS, and 100 KB
  * through a NAT gateway.
  */

@@ -1,7 +1,7 @@
 /** The list of jobs as coderd may change it (coder#27919), and parameters that coderd refuses. */
 import { describe, expect, it } from 'vitest';
+import { readJobDetails, readJobsSince } from '../../cli/adapters/history.ts';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
-import { readJobDetails, readJobsSince } from '../../lambda/adapters/coderd/history.ts';
 import { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { jobSchema } from '../../lambda/adapters/coderd/http/schemas.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';

@@ -4,13 +4,13 @@
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { explainPool } from '../../cli/explain/explain-pool.ts';
 import { statusOf } from '../../cli/status/report.ts';
 import { statusScreen } from '../../cli/status/screen.ts';
 import { deliberate } from '../../lambda/decision/decide.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { withPromises } from '../../lambda/decision/promise/promise.ts';
-import { explainPool } from '../../lambda/explain/explain.ts';
 import { planText } from '../../lambda/explain/text.ts';
 import { InvocationError } from '../../lambda/look/invocation.ts';
 import {

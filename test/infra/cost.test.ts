@@ -1,6 +1,5 @@
 /** Compares costs with dollars computed by hand, and priced resources with deployed ones. */
 import { describe, expect, it } from 'vitest';
-import type { Settings } from '../../infra/constructs/settings.ts';
 import {
   alarmsOf,
   BUSY,
@@ -12,8 +11,9 @@ import {
   MADE,
   QUIET,
   totalOf,
-} from '../../infra/cost.ts';
-import { taskHours, WORK_HOURS } from '../../infra/task-hours.ts';
+} from '../../cli/cost/cost.ts';
+import { taskHours, WORK_HOURS } from '../../cli/cost/task-hours.ts';
+import type { Settings } from '../../infra/constructs/settings.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import type { DeployedPool } from '../../lambda/config/rules/deployment.ts';
 import {

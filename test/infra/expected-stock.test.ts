@@ -1,9 +1,9 @@
 /** The daemons that an estimate expects to be free: how they follow builds, prices and limits. */
 import { describe, expect, it } from 'vitest';
+import { estimatePools, loadOf, USUAL } from '../../cli/cost/cost.ts';
+import { expectedStock } from '../../cli/cost/expected-stock.ts';
+import { taskHours, WORK_HOURS } from '../../cli/cost/task-hours.ts';
 import type { Settings } from '../../infra/constructs/settings.ts';
-import { estimatePools, loadOf, USUAL } from '../../infra/cost.ts';
-import { expectedStock } from '../../infra/expected-stock.ts';
-import { taskHours, WORK_HOURS } from '../../infra/task-hours.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 
 type Pool = Partial<Settings['pools'][number]>;

@@ -3,13 +3,13 @@
  * do.
  */
 import { describe, expect, it } from 'vitest';
+import { explainPool } from '../../cli/explain/explain-pool.ts';
 import { parseSnapshot } from '../../lambda/adapters/snapshot-schema.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { deliberate } from '../../lambda/decision/decide.ts';
 import type { Finding, Reason } from '../../lambda/decision/model/plan.ts';
 import type { NoPromise, PendingJob, Promises } from '../../lambda/decision/model/promise.ts';
 import { buildText } from '../../lambda/explain/dead-build-text.ts';
-import { explainPool } from '../../lambda/explain/explain.ts';
 import { sentenceOf } from '../../lambda/explain/finding-text.ts';
 import { promiseLines, promiseSentence } from '../../lambda/explain/promise-text.ts';
 import { reasonSentence } from '../../lambda/explain/reason-text.ts';

@@ -32,7 +32,7 @@ export function dollarsOf(
   return dollars * (spot ? SPOT_SHARE : 1);
 }
 
-/** Dollars for a GB through a NAT gateway, in us-east-1 (infra/aws-prices.ts has the sources). */
+/** Dollars for a GB through a NAT gateway, in us-east-1 (cli/cost/aws-prices.ts has the sources). */
 export const NAT_GB_DOLLARS = 0.045;
 
 /** From a drain request until the task is gone. It is paid and runs no job. */

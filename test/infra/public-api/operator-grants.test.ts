@@ -47,8 +47,8 @@ describe('a grant to an operator', () => {
     expect(actionsIn(statementsOf('grantRead'))).toEqual(
       [
         ...reading,
-        ...callsIn('lambda/adapters/look-log.ts', 'logs'),
-        ...callsIn('lambda/adapters/insights.ts', 'logs'),
+        ...callsIn('cli/adapters/look-log.ts', 'logs'),
+        ...callsIn('cli/adapters/insights.ts', 'logs'),
         ...callsIn('lambda/adapters/secrets/secret-metadata.ts', 'secretsmanager'),
         'kms:Decrypt',
         'secretsmanager:GetSecretValue',
@@ -74,7 +74,7 @@ describe('a grant to an operator', () => {
     const statements = statementsOf('grantOverride');
     expect(actionsIn(statements)).toEqual(
       [
-        ...callsIn('lambda/adapters/ecs/override-tags.ts', 'ecs'),
+        ...callsIn('cli/adapters/override-tags.ts', 'ecs'),
         'ecs:DescribeServices',
         'ecs:ListServices',
       ].toSorted(),

@@ -3,9 +3,9 @@
  * and has no Spot capacity for a while.
  */
 import { describe, expect, it } from 'vitest';
+import { explainPool } from '../../../cli/explain/explain-pool.ts';
 import { deliberate } from '../../../lambda/decision/decide.ts';
 import { tagsOfOverride } from '../../../lambda/decision/settings/overrides.ts';
-import { explainPool } from '../../../lambda/explain/explain.ts';
 import { planText } from '../../../lambda/explain/text.ts';
 import { type LookResult, lookAndAct } from '../../../lambda/look/look.ts';
 import { observe } from '../../../lambda/look/observe.ts';

@@ -1,7 +1,8 @@
 /** Reads the trace and the configuration of a backtest, from files or from a scenario. */
+
+import { loadOf, ownDollars } from '../../../../cli/cost/cost.ts';
 import { type CliEnvironment, DEFAULT_CONFIG, UsageError } from '../../../../cli/shared/cli-environment.ts';
 import { readConfig } from '../../../../cli/shared/live-options.ts';
-import { loadOf, ownDollars } from '../../../../infra/cost.ts';
 import type { Deployment } from '../../../../lambda/config/rules/deployment.ts';
 import { DAY_MS } from '../../../../lambda/decision/model/units.ts';
 import { configFileOf, SCENARIOS } from '../../scenarios/index.ts';

@@ -1,11 +1,8 @@
 /** Reads the jobs of organizations for a trace, and the workspace builds that give their reason. */
+
+import { readBuildsSince, readJobsSince, type WorkspaceBuild } from '../../../../cli/adapters/history.ts';
 import { InputError } from '../../../../cli/shared/cli-environment.ts';
 import { CoderdAdapter, ROLE } from '../../../../lambda/adapters/coderd/coderd.ts';
-import {
-  readBuildsSince,
-  readJobsSince,
-  type WorkspaceBuild,
-} from '../../../../lambda/adapters/coderd/history.ts';
 import { CoderdError, type CoderdHttp } from '../../../../lambda/adapters/coderd/http/http.ts';
 import { failure, type ReadingRequest } from '../../../../lambda/adapters/coderd/http/reading.ts';
 import { jobSchema } from '../../../../lambda/adapters/coderd/http/schemas.ts';

@@ -1,7 +1,7 @@
 /** Reads coderd's jobs, converts them to jobs of a trace, and reports the omitted ones. */
 import { createHash } from 'node:crypto';
+import type { WorkspaceBuild } from '../../../../cli/adapters/history.ts';
 import { InputError } from '../../../../cli/shared/cli-environment.ts';
-import type { WorkspaceBuild } from '../../../../lambda/adapters/coderd/history.ts';
 import { PREBUILDS_USER } from '../../../../lambda/decision/demand/record.ts';
 import { type EpochMs, isoTime } from '../../../../lambda/decision/model/brands.ts';
 import { by } from '../../../../lambda/decision/model/collections.ts';

@@ -1,5 +1,5 @@
 /** Sentences of the report: the headline, the summary, how sure the figures are, and where the wait of people went. */
-import { namedShares, percentText } from '../../../../lambda/explain/wait-text.ts';
+import { namedShares, percentText } from '../../../../cli/explain/wait-text.ts';
 import type { Estimates } from '../../estimate/estimate.ts';
 import { type Backtest, lostJobs, type PeopleWait, type PolicyRun } from '../../replay/result.ts';
 import { START_SHARES } from '../../replay/start-latencies.ts';

@@ -4,7 +4,7 @@ import {
   waitPartAdvice,
   waitPartName,
   waitShares,
-} from '../../../../lambda/explain/wait-text.ts';
+} from '../../../../cli/explain/wait-text.ts';
 import type { Backtest, PeopleWait } from '../../replay/result.ts';
 import { cell, figureOf, fold, rowHead, tableOf, wide } from '../parts/figure.ts';
 import { peopleWaitOf, peopleWaitText, startSharesText } from '../parts/headline.ts';

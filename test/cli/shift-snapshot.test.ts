@@ -1,13 +1,13 @@
 /** The same snapshot at a later time. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseSnapshot, snapshotToJson } from '../../../lambda/adapters/snapshot-schema.ts';
-import { decide } from '../../../lambda/decision/decide.ts';
-import { snapshotAt } from '../../../lambda/decision/forecast/shift-snapshot.ts';
-import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
-import type { Plan } from '../../../lambda/decision/model/plan.ts';
-import { POOL_TAG } from '../../../lambda/decision/model/service-tags.ts';
-import type { Snapshot } from '../../../lambda/decision/model/snapshot.ts';
+import { snapshotAt } from '../../cli/shift-snapshot.ts';
+import { parseSnapshot, snapshotToJson } from '../../lambda/adapters/snapshot-schema.ts';
+import { decide } from '../../lambda/decision/decide.ts';
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import type { Plan } from '../../lambda/decision/model/plan.ts';
+import { POOL_TAG } from '../../lambda/decision/model/service-tags.ts';
+import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import {
   aDaemon,
   ago,
@@ -22,14 +22,14 @@ import {
   NOW,
   reading,
   SECOND,
-} from '../../support/parts.ts';
-import { draw, type Picture } from '../../support/picture.ts';
-import { planSnapshot } from '../../support/plan-snapshot.ts';
-import { actionsOf, inWords } from '../../support/planned.ts';
-import { runs } from '../../support/runs.ts';
-import { table } from '../../support/table.ts';
-import { uglyStates } from '../../support/ugly/ugly.ts';
-import { pictureOf } from '../../support/world-in-words.ts';
+} from '../support/parts.ts';
+import { draw, type Picture } from '../support/picture.ts';
+import { planSnapshot } from '../support/plan-snapshot.ts';
+import { actionsOf, inWords } from '../support/planned.ts';
+import { runs } from '../support/runs.ts';
+import { table } from '../support/table.ts';
+import { uglyStates } from '../support/ugly/ugly.ts';
+import { pictureOf } from '../support/world-in-words.ts';
 
 function actionsAt(world: string | Picture, ms: number): string {
   const { snapshot, config } = draw(typeof world === 'string' ? pictureOf(world) : world);

@@ -1,8 +1,8 @@
 /** Reads task definitions from ECS. Only the command line does this; a look does not. */
 import { DescribeTaskDefinitionCommand, type ECSClient } from '@aws-sdk/client-ecs';
 import * as z from 'zod';
-import { describeSchemaMismatch } from '../shared/schema-mismatch.ts';
-import { EcsError } from './ecs.ts';
+import { EcsError } from '../../lambda/adapters/ecs/ecs.ts';
+import { describeSchemaMismatch } from '../../lambda/adapters/shared/schema-mismatch.ts';
 
 const words = z.array(z.string()).default([]);
 

@@ -1,12 +1,12 @@
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { SECOND, START } from '../../lab/test/world/ecs/ecs-fixture.ts';
-import { ACCESS_KEY_OF_A_PERSON, awsHandler } from '../../lab/world/aws-http.ts';
-import { Timeline } from '../../lab/world/base/timeline.ts';
-import { LogsModel } from '../../lab/world/logs/model.ts';
-import { type InsightsQuery, queryLogs } from '../../lambda/adapters/insights.ts';
-import { plusMs } from '../../lambda/decision/model/brands.ts';
-import { serve } from '../support/servers.ts';
+import { type InsightsQuery, queryLogs } from '../../../cli/adapters/insights.ts';
+import { SECOND, START } from '../../../lab/test/world/ecs/ecs-fixture.ts';
+import { ACCESS_KEY_OF_A_PERSON, awsHandler } from '../../../lab/world/aws-http.ts';
+import { Timeline } from '../../../lab/world/base/timeline.ts';
+import { LogsModel } from '../../../lab/world/logs/model.ts';
+import { plusMs } from '../../../lambda/decision/model/brands.ts';
+import { serve } from '../../support/servers.ts';
 
 /** The simulated CloudWatch Logs over HTTP, with these lines, one each `everyMs`. */
 async function logged(

@@ -7,7 +7,7 @@
  * and Secrets Manager are from docs/internals/aws.md §9. The prices of traces and
  * parameters are from memory.
  */
-import { NAT_GB_DOLLARS } from '../lambda/decision/settings/prices.ts';
+import { NAT_GB_DOLLARS } from '../../lambda/decision/settings/prices.ts';
 
 export const PRICES = {
   // vpc/pricing, privatelink/pricing. Data through an endpoint costs a fifth of data through a NAT

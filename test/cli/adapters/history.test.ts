@@ -1,13 +1,13 @@
 /** Reading back in time: lists that have no pages, and a client with more patience than a look. */
 import type { RequestListener } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { readBuildsSince, readJobsSince } from '../../lambda/adapters/coderd/history.ts';
-import type { CoderdHttp, CoderdHttpOptions } from '../../lambda/adapters/coderd/http/http.ts';
-import { jobSchema } from '../../lambda/adapters/coderd/http/schemas.ts';
-import { type EpochMs, type OrganizationId, plusMs } from '../../lambda/decision/model/brands.ts';
-import { SECOND_MS } from '../../lambda/decision/model/units.ts';
-import { START } from '../support/lab.ts';
-import { coderdClient, serve } from '../support/servers.ts';
+import { readBuildsSince, readJobsSince } from '../../../cli/adapters/history.ts';
+import type { CoderdHttp, CoderdHttpOptions } from '../../../lambda/adapters/coderd/http/http.ts';
+import { jobSchema } from '../../../lambda/adapters/coderd/http/schemas.ts';
+import { type EpochMs, type OrganizationId, plusMs } from '../../../lambda/decision/model/brands.ts';
+import { SECOND_MS } from '../../../lambda/decision/model/units.ts';
+import { START } from '../../support/lab.ts';
+import { coderdClient, serve } from '../../support/servers.ts';
 
 async function clientOf(
   listener: RequestListener,

@@ -1,8 +1,9 @@
 /** Templates with the tags of their active versions, for the command line only. */
-import type { OrganizationId } from '../../decision/model/brands.ts';
-import type { Tags } from '../../decision/model/tags.ts';
-import { ActiveVersions, listTemplates } from './forecast/template-versions.ts';
-import { type CoderdHttp, wholeList } from './http/http.ts';
+
+import { ActiveVersions, listTemplates } from '../../lambda/adapters/coderd/forecast/template-versions.ts';
+import { type CoderdHttp, wholeList } from '../../lambda/adapters/coderd/http/http.ts';
+import type { OrganizationId } from '../../lambda/decision/model/brands.ts';
+import type { Tags } from '../../lambda/decision/model/tags.ts';
 
 export type TemplateTags = {
   readonly name: string;

@@ -1,23 +1,29 @@
 /** Explains the decision about one pool step by step. */
-import type { Assigned } from '../decision/assign/assignment.ts';
-import { launchesFor } from '../decision/assign/needs.ts';
-import type { Deliberation } from '../decision/decide.ts';
-import { oldestOf, type TagGroup } from '../decision/demand/demand.ts';
-import type { PoolDecision } from '../decision/drain/decide-pool.ts';
-import type { LeaveDecision } from '../decision/drain/leaving.ts';
-import { poolOfPart, type TaskArn } from '../decision/model/brands.ts';
-import { by } from '../decision/model/collections.ts';
-import { type Action, type Finding, type Plan, REPLACING, type StartTime } from '../decision/model/plan.ts';
-import type { Snapshot } from '../decision/model/snapshot.ts';
-import { covers, displayTags } from '../decision/model/tags.ts';
-import { isPaused } from '../decision/settings/settings-in-force.ts';
-import { taskId } from '../decision/supply/daemons.ts';
-import { isLeaving, type TaskView } from '../decision/supply/task-state.ts';
+import type { Assigned } from '../../lambda/decision/assign/assignment.ts';
+import { launchesFor } from '../../lambda/decision/assign/needs.ts';
+import type { Deliberation } from '../../lambda/decision/decide.ts';
+import { oldestOf, type TagGroup } from '../../lambda/decision/demand/demand.ts';
+import type { PoolDecision } from '../../lambda/decision/drain/decide-pool.ts';
+import type { LeaveDecision } from '../../lambda/decision/drain/leaving.ts';
+import { poolOfPart, type TaskArn } from '../../lambda/decision/model/brands.ts';
+import { by } from '../../lambda/decision/model/collections.ts';
+import {
+  type Action,
+  type Finding,
+  type Plan,
+  REPLACING,
+  type StartTime,
+} from '../../lambda/decision/model/plan.ts';
+import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import { covers, displayTags } from '../../lambda/decision/model/tags.ts';
+import { isPaused } from '../../lambda/decision/settings/settings-in-force.ts';
+import { taskId } from '../../lambda/decision/supply/daemons.ts';
+import { isLeaving, type TaskView } from '../../lambda/decision/supply/task-state.ts';
+import { sentenceOf } from '../../lambda/explain/finding-text.ts';
+import { ageText, seconds, section, some, tagText, textOf, timeText } from '../../lambda/explain/format.ts';
+import { overrideText, reasonSentence } from '../../lambda/explain/reason-text.ts';
+import { servedText } from '../../lambda/explain/text.ts';
 import { forecastLines } from './explain-forecast.ts';
-import { sentenceOf } from './finding-text.ts';
-import { ageText, seconds, section, some, tagText, textOf, timeText } from './format.ts';
-import { overrideText, reasonSentence } from './reason-text.ts';
-import { servedText } from './text.ts';
 
 /** Explains one pool as text. Returns undefined if no pool has this name. */
 export function explainPool(

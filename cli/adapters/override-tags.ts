@@ -1,9 +1,9 @@
 /** Overrides as tags on a pool's ECS service. Only the command line writes them: the function may not. */
 import { type ECSClient, TagResourceCommand, UntagResourceCommand } from '@aws-sdk/client-ecs';
-import type { ServiceArn } from '../../decision/model/brands.ts';
-import type { Override, OverrideKind } from '../../decision/model/plan.ts';
-import { tagKeysOf, tagsOfOverride } from '../../decision/settings/overrides.ts';
-import { describeAwsError } from '../shared/aws-calls.ts';
+import { describeAwsError } from '../../lambda/adapters/shared/aws-calls.ts';
+import type { ServiceArn } from '../../lambda/decision/model/brands.ts';
+import type { Override, OverrideKind } from '../../lambda/decision/model/plan.ts';
+import { tagKeysOf, tagsOfOverride } from '../../lambda/decision/settings/overrides.ts';
 
 /** ECS did not change the tags of a service. The old tags are still there. */
 export class OverrideTagsError extends Error {

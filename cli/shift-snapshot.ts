@@ -2,10 +2,10 @@
  * The same snapshot at a later time, for the question "what would the autoscaler do then?" Pools,
  * daemons and jobs keep their ages. The calendar moves on: schedules, and transitions of coderd.
  */
-import { transitionsOf } from '../demand/transitions.ts';
-import type { EpochMs } from '../model/brands.ts';
-import type { OrganizationReadings, Snapshot } from '../model/snapshot.ts';
-import { MINUTE_MS } from '../model/units.ts';
+import { transitionsOf } from '../lambda/decision/demand/transitions.ts';
+import type { EpochMs } from '../lambda/decision/model/brands.ts';
+import type { OrganizationReadings, Snapshot } from '../lambda/decision/model/snapshot.ts';
+import { MINUTE_MS } from '../lambda/decision/model/units.ts';
 
 /** coderd's executor polls once a minute (docs/internals/coder.md §10). */
 const EXECUTOR_MS = MINUTE_MS;

@@ -1,8 +1,8 @@
 /** Computes the task-hours of a pool from an average week: its floors, its busy tasks and its free tasks. */
-import type { DeployedPool } from '../lambda/config/rules/deployment.ts';
-import type { Schedule } from '../lambda/decision/model/config.ts';
-import { MINUTE_MS, MONTH_HOURS } from '../lambda/decision/model/units.ts';
-import { leastOf } from '../lambda/decision/settings/settings-in-force.ts';
+import type { DeployedPool } from '../../lambda/config/rules/deployment.ts';
+import type { Schedule } from '../../lambda/decision/model/config.ts';
+import { MINUTE_MS, MONTH_HOURS } from '../../lambda/decision/model/units.ts';
+import { leastOf } from '../../lambda/decision/settings/settings-in-force.ts';
 import { type ExpectedStock, expectedStock } from './expected-stock.ts';
 
 const DAY_MINUTES = 24 * 60;

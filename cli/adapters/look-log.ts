@@ -1,11 +1,11 @@
 /** Reads the function's last look from its log group. Only the command line does this; a look does not. */
 import { type CloudWatchLogsClient, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
 import * as z from 'zod';
-import type { EpochMs } from '../decision/model/brands.ts';
-import { parseQuietly } from '../decision/model/parse-quietly.ts';
-import { MINUTE_MS } from '../decision/model/units.ts';
-import { describeAwsError } from './shared/aws-calls.ts';
-import { time } from './shared/time.ts';
+import { describeAwsError } from '../../lambda/adapters/shared/aws-calls.ts';
+import { time } from '../../lambda/adapters/shared/time.ts';
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import { parseQuietly } from '../../lambda/decision/model/parse-quietly.ts';
+import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
 
 /** The fields that are used of a look's log event (lambda/look/look-event.ts). */
 const lookSchema = z.object({

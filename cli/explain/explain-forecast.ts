@@ -1,15 +1,20 @@
 /** Explains the forecast of one pool: what coderd will do, and which pool starts for it. */
-import type { Deliberation } from '../decision/decide.ts';
-import { countTransitions } from '../decision/demand/transitions.ts';
-import { isForecastUnsure } from '../decision/forecast/forecast.ts';
-import type { PoolForecasts } from '../decision/forecast/pool-forecast.ts';
-import { type BlockedWakeDemand, fits, leadOf, type WakeDemand } from '../decision/forecast/wake-demand.ts';
-import { type EpochMs, isoTime } from '../decision/model/brands.ts';
-import type { Snapshot } from '../decision/model/snapshot.ts';
-import { displayTags } from '../decision/model/tags.ts';
-import { isPaused } from '../decision/settings/settings-in-force.ts';
-import type { PoolView } from '../decision/supply/supply.ts';
-import { ageText, seconds, tagText, timeText, transitionsText } from './format.ts';
+import type { Deliberation } from '../../lambda/decision/decide.ts';
+import { countTransitions } from '../../lambda/decision/demand/transitions.ts';
+import { isForecastUnsure } from '../../lambda/decision/forecast/forecast.ts';
+import type { PoolForecasts } from '../../lambda/decision/forecast/pool-forecast.ts';
+import {
+  type BlockedWakeDemand,
+  fits,
+  leadOf,
+  type WakeDemand,
+} from '../../lambda/decision/forecast/wake-demand.ts';
+import { type EpochMs, isoTime } from '../../lambda/decision/model/brands.ts';
+import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import { displayTags } from '../../lambda/decision/model/tags.ts';
+import { isPaused } from '../../lambda/decision/settings/settings-in-force.ts';
+import type { PoolView } from '../../lambda/decision/supply/supply.ts';
+import { ageText, seconds, tagText, timeText, transitionsText } from '../../lambda/explain/format.ts';
 
 /** One line for each tag set that this pool may start for, and one for each caveat. */
 export function forecastLines(

@@ -3,12 +3,13 @@
  * us-east-1 and the assumptions below. It is an estimate: use it to find the large items and to
  * compare configurations.
  */
-import type { DeployedPool, Deployment } from '../lambda/config/rules/deployment.ts';
-import { partsOn, secretsOf } from '../lambda/config/rules/deployment.ts';
-import { sum } from '../lambda/decision/model/collections.ts';
-import { MINUTE_MS, MONTH_HOURS } from '../lambda/decision/model/units.ts';
-import { priceOf } from '../lambda/decision/settings/prices.ts';
-import { leastOf } from '../lambda/decision/settings/settings-in-force.ts';
+
+import type { DeployedPool, Deployment } from '../../lambda/config/rules/deployment.ts';
+import { partsOn, secretsOf } from '../../lambda/config/rules/deployment.ts';
+import { sum } from '../../lambda/decision/model/collections.ts';
+import { MINUTE_MS, MONTH_HOURS } from '../../lambda/decision/model/units.ts';
+import { priceOf } from '../../lambda/decision/settings/prices.ts';
+import { leastOf } from '../../lambda/decision/settings/settings-in-force.ts';
 import { PRICES } from './aws-prices.ts';
 import { BUILDS, buildHours, type Load, taskHours, WORK_DAY_MINUTES, WORK_HOURS } from './task-hours.ts';
 

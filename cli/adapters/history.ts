@@ -1,14 +1,14 @@
 /** Past jobs and builds, for traces. Only the command line reads them. */
 import * as z from 'zod';
-import type { EpochMs } from '../../decision/model/brands.ts';
-import type { BuildInfo } from '../../decision/model/snapshot.ts';
-import { MINUTE_MS } from '../../decision/model/units.ts';
-import type { Organization } from '../../look/ports.ts';
-import { rowsOf } from '../shared/rows.ts';
-import { refuseOldServer } from './coderd.ts';
-import { type CoderdHttp, wholeList } from './http/http.ts';
-import { jobMetadataSchema, jobSchema } from './http/schemas.ts';
-import { listJobs } from './job-list.ts';
+import { refuseOldServer } from '../../lambda/adapters/coderd/coderd.ts';
+import { type CoderdHttp, wholeList } from '../../lambda/adapters/coderd/http/http.ts';
+import { jobMetadataSchema, jobSchema } from '../../lambda/adapters/coderd/http/schemas.ts';
+import { listJobs } from '../../lambda/adapters/coderd/job-list.ts';
+import { rowsOf } from '../../lambda/adapters/shared/rows.ts';
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import type { BuildInfo } from '../../lambda/decision/model/snapshot.ts';
+import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
+import type { Organization } from '../../lambda/look/ports.ts';
 
 /** About a week of jobs of some hundred users. */
 const FIRST_LIMIT = 4_000;

@@ -2,16 +2,16 @@
  * Estimates how many daemons a pool keeps free on average. Three days of made-up builds are learned
  * as the autoscaler learns real ones, and the last day is measured.
  */
-import type { DeployedPool } from '../lambda/config/rules/deployment.ts';
-import { MINUTE_MS } from '../lambda/decision/model/units.ts';
-import { Learning, SLOT_MS } from '../lambda/decision/stock/learning.ts';
+import type { DeployedPool } from '../../lambda/config/rules/deployment.ts';
+import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
+import { Learning, SLOT_MS } from '../../lambda/decision/stock/learning.ts';
 import {
   priceReplay,
   type ReplayedBuild,
   type ReplayedPools,
   StockReplay,
   UNKNOWN_RULE,
-} from '../lambda/decision/stock/replay.ts';
+} from '../../lambda/decision/stock/replay.ts';
 
 const DAYS = 3;
 const DAY_SLOTS = 48;

@@ -5,9 +5,9 @@ import {
   type GetQueryResultsCommandOutput,
   StartQueryCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
-import type { EpochMs } from '../decision/model/brands.ts';
-import type { Clock } from '../look/ports.ts';
-import { describeAwsError } from './shared/aws-calls.ts';
+import { describeAwsError } from '../../lambda/adapters/shared/aws-calls.ts';
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
+import type { Clock } from '../../lambda/look/ports.ts';
 
 const MOST_ROWS = 10_000;
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { WAIT_PARTS } from '../../lambda/decision/waits/wait-parts.ts';
 import {
   namedShares,
   percentText,
   waitPartAdvice,
   waitPartName,
   waitShares,
-} from '../../lambda/explain/wait-text.ts';
+} from '../../../cli/explain/wait-text.ts';
+import { WAIT_PARTS } from '../../../lambda/decision/waits/wait-parts.ts';
 
 describe('the words for a part', () => {
   it.each(WAIT_PARTS)('are a noun phrase of its own and one sentence of advice for %s', (part) => {
