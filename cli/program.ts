@@ -70,11 +70,7 @@ const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
     },
     {
       load: async () => (await laboratory()).addBacktestCommand(),
-      examples: { backtest: ['--trace trace.jsonl', '--trace trace.jsonl --out report.html'] },
-    },
-    {
-      load: async () => (await laboratory()).addTuneCommand(),
-      examples: { tune: ['--trace trace.jsonl --budget 200', '--trace trace.jsonl --mean-wait 20'] },
+      examples: { backtest: ['--trace trace.jsonl --out report.html', '--trace trace.jsonl --budget 200'] },
     },
     {
       load: async () => (await laboratory()).addCompareCommand(),
@@ -87,6 +83,7 @@ const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
 
 /** Commands of earlier releases, and what to use in their place. */
 const ENDED: Readonly<Record<string, string>> = {
+  tune: '"autoscaler backtest --price-of-waiting" takes the same targets, and --help lists them',
   image: 'docs/upgrade.md, "An image with the providers of your templates", has a Dockerfile',
   sizes: 'AWS Compute Optimizer and Container Insights measure tasks: docs/cost.md, "What tasks use"',
   init: 'use "autoscaler setup --draft"',

@@ -202,7 +202,7 @@ describe('validate', () => {
 
 describe('an option of every command', () => {
   const commands = [
-    ...['validate', 'plan', 'status', 'doctor', 'backtest', 'tune'].map((name) => [name]),
+    ...['validate', 'plan', 'status', 'doctor', 'backtest'].map((name) => [name]),
     ...['pause', 'resume', 'pin', 'unpin'].map((name) => [name]),
     ...['export', 'generate', 'check'].map((name) => ['trace', name]),
   ];

@@ -22,9 +22,11 @@ describe('without a server', () => {
       command: 'trace generate',
       args: ['--scenario', 'small-team', '--days', '1', '--out', path('made.jsonl')],
     },
-    { command: 'backtest', args: ['--config', before, '--against', 'none', ...replayed] },
+    {
+      command: 'backtest',
+      args: ['--config', before, '--against', 'none', '--mean-wait', '900', ...replayed],
+    },
     { command: 'compare', args: [before, after, '--seeds', '2', ...replayed] },
-    { command: 'tune', args: ['--config', before, '--trace', file, '--seeds', '1', '--mean-wait', '900'] },
   ])('$command has the documented fields', async ({ command, args }) => {
     const { out, err } = await run(...command.split(' '), ...args, '--json');
     expect(out, err).not.toBe('');

@@ -74,7 +74,7 @@ describe('backtest', () => {
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
     expect(out.match(/no range/g), 'why half an hour has no range').toHaveLength(1);
     expect(out).toMatch(
-      /\nautoscaler tune finds the price of waiting for a budget or a wait on this trace\n$/,
+      /\nWith --mean-wait SECONDS, backtest finds the price of waiting for a wait\. --help lists the other\s+targets\n$/,
     );
   });
 

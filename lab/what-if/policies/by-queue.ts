@@ -1,6 +1,6 @@
 /**
  * Two policies that size each pool by its jobs alone, and let idle tasks exit by themselves: Buildkite's agent
- * scaler as the Elastic CI Stack runs it, without its cooldown, and a task for each build.
+ * scaler as the Elastic CI Stack runs it, without its cooldown, and one that keeps no idle task.
  */
 import type { Policy, PolicyContext } from './policy.ts';
 
@@ -21,14 +21,15 @@ export const AGENT_SCALER: Policy<QueueSettings> = {
     url: 'https://github.com/buildkite/buildkite-agent-scaler',
   },
   // the stack's default is 600 s
-  grid: [600, 60, 120, 300, 1800, 3600].map((idleS) => ({ idleS })),
+  grid: [600, 120, 300, 1800, 3600].map((idleS) => ({ idleS })),
   start: followQueue,
 };
 
 export const FROM_ZERO: Policy<QueueSettings> = {
   id: 'from-zero',
   title: () => 'from zero',
-  grid: [{ idleS: 0 }],
+  // coderd may give a new daemon its untagged job half a minute late
+  grid: [{ idleS: 60 }],
   start: followQueue,
 };
 

@@ -28,6 +28,8 @@ export type CompareOptions = {
   readonly region: string;
   /** Dollars a month of the autoscaler itself. @default 0 */
   readonly ownDollars?: number;
+  /** The autoscaler at several prices of waiting. Undefined: `compare` sketches them. */
+  readonly points?: readonly PricePoint[] | undefined;
   readonly workerPool: WorkerPool;
   /** Called with the share of the work that is done, 0 to 1, and the name of the part that runs. */
   readonly onProgress?: (share: number, doing: string) => void;
@@ -42,7 +44,8 @@ export async function compare(given: CompareOptions): Promise<Backtest> {
   const [ours, others, points] = await Promise.all([
     ownRun(options, progress),
     Promise.all(policiesOf(options).map((policy) => policyRun(policy, options, progress))),
-    pricePoints({ ...options, seeds: USUAL_SEEDS, onProgress: progress.add('prices of waiting', 0.5) }),
+    options.points ??
+      pricePoints({ ...options, seeds: USUAL_SEEDS, onProgress: progress.add('prices of waiting', 0.5) }),
   ]);
   return {
     version: 1,

@@ -88,7 +88,7 @@ const RULES: readonly Rule[] = [
   {
     policy: 'from-zero',
     title: 'from zero',
-    settings: { idleS: 0 },
+    settings: { idleS: 60 },
     wanted: (busy, before) => Math.max(busy * 1.1, before * 0.7),
     waitS: [1.4, 52],
     coldShare: 0.21,

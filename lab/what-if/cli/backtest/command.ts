@@ -12,9 +12,19 @@ import { wholeNumber } from '../../../world/base/whole-number.ts';
 import { priceOfWaiting } from '../../replay/prices.ts';
 import type { Backtest, PoolSeries } from '../../replay/result.ts';
 import { compare } from '../../search/compare.ts';
+import type { Target } from '../../search/price-search.ts';
+import type { Tuning } from '../../search/tune.ts';
 import { amountsOf } from './amounts.ts';
 import { cautionsOf } from './cautions.ts';
 import { parseAgainst, parseValue, withRunOptions, withTraceOptions } from './options.ts';
+import {
+  type PriceOptions,
+  priceDocument,
+  pricesOf,
+  targetOf,
+  withPriceOfWaiting,
+} from './price-of-waiting.ts';
+import { tuneText } from './prices-screen.ts';
 import { onThreads } from './progress.ts';
 import { backtestText } from './screen.ts';
 import {
@@ -25,14 +35,15 @@ import {
   type SubjectOptions,
 } from './subject.ts';
 
-type BacktestOptions = SubjectOptions & {
-  readonly against: readonly string[];
-  readonly out?: string;
-  readonly json: boolean;
-  readonly valueOfMinute?: number;
-  readonly region: string;
-  readonly workers: number;
-};
+type BacktestOptions = SubjectOptions &
+  PriceOptions & {
+    readonly against: readonly string[];
+    readonly out?: string;
+    readonly json: boolean;
+    readonly valueOfMinute?: number;
+    readonly region: string;
+    readonly workers: number;
+  };
 
 export function addBacktestCommand(program: Command, { cliEnvironment }: CommandContext): void {
   const command = withTraceOptions(program.command('backtest'))
@@ -54,8 +65,13 @@ export function addBacktestCommand(program: Command, { cliEnvironment }: Command
       'cost of one minute that a person waits (default: waiting.person of the configuration)',
       parseValue,
     );
-  withRunOptions(command).action((options: BacktestOptions) => backtest(options, cliEnvironment));
+  withRunOptions(withPriceOfWaiting(command)).action((options: BacktestOptions) =>
+    backtest(options, cliEnvironment),
+  );
 }
+
+const PRICE_HINT =
+  'With --mean-wait SECONDS, backtest finds the price of waiting for a wait. --help lists the other targets';
 
 async function backtest(options: BacktestOptions, cliEnvironment: CliEnvironment): Promise<void> {
   const { out: file, json } = options;
@@ -64,12 +80,17 @@ async function backtest(options: BacktestOptions, cliEnvironment: CliEnvironment
       '--out - : the report is an HTML page. Name a file, or use --json for standard output',
     );
   const subject = readSubject(options, cliEnvironment);
+  const target = targetOf(options, subject.trace);
   if (file !== undefined) checkWritable(file, [options.trace, subject.configFile]);
   for (const caution of cautionsOf(subject)) cliEnvironment.err(`warning: ${caution}\n`);
-  const result = await run(subject, options, cliEnvironment);
+  const { result, prices } = await run(subject, target, options, cliEnvironment);
+  const { columns } = cliEnvironment;
   const text = json
-    ? JSON.stringify(documentOf(result))
-    : wrapLines(backtestText(result, cliEnvironment.columns), cliEnvironment.columns);
+    ? JSON.stringify({ ...documentOf(result), ...(prices && { tuning: priceDocument(target, prices) }) })
+    : [
+        wrapLines(backtestText(result, columns), columns),
+        prices ? tuneText({ ...prices, ...subject, target }, columns) : wrapLines(PRICE_HINT, columns),
+      ].join('\n\n');
   cliEnvironment.out(`${text}\n`);
   if (file === undefined) return;
   await writeReport(file, result);
@@ -77,17 +98,22 @@ async function backtest(options: BacktestOptions, cliEnvironment: CliEnvironment
 }
 
 function run(
-  { trace, skipped, config }: Subject,
+  subject: Subject,
+  target: Target | undefined,
   options: BacktestOptions,
   cliEnvironment: CliEnvironment,
-): Promise<Backtest> {
+): Promise<{ readonly result: Backtest; readonly prices: Tuning | undefined }> {
+  const { trace, skipped, config } = subject;
   const { against, seed, region, workers, valueOfMinute = priceOfWaiting(config) } = options;
-  return onThreads(workers, cliEnvironment, (threads) =>
-    compare({
-      ...{ trace, skipped, config, against, seed, valueOfMinute, region },
-      ...{ ownDollars: monthlyOwnDollars({ trace, config }), ...threads },
-    }),
-  );
+  const hasPrices = options.priceOfWaiting || target !== undefined;
+  return onThreads(workers, cliEnvironment, async (threads) => {
+    const prices = hasPrices ? await pricesOf(subject, target, { seed, region, ...threads }) : undefined;
+    const result = await compare({
+      ...{ trace, skipped, config, against, seed, valueOfMinute, region, points: prices?.points },
+      ...{ ownDollars: monthlyOwnDollars(subject), ...threads },
+    });
+    return { result, prices };
+  });
 }
 
 function documentOf(backtest: Backtest) {

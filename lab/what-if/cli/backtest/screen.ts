@@ -21,7 +21,6 @@ export function backtestText(backtest: Backtest, width?: number): string {
     [`${headlineOf(backtest)}.`, summaryOf(backtest), ...(wait ? [peopleWaitText(wait)] : [])].join('\n'),
     ...policyTables(backtest, width),
     assumptionsText(backtest),
-    'autoscaler tune finds the price of waiting for a budget or a wait on this trace',
   ].join('\n\n');
 }
 

@@ -62,7 +62,7 @@ function pricesSection({ prices, runs: [ours] }: Backtest): Html {
   const sketch = `${dollars(now.dollars.value)} with ${seconds(now.meanWaitS.value)}`;
   const ranges = now.dollars.range ? ' Thin lines show the range of nine in ten weeks like these days.' : '';
   return html`<section aria-labelledby="prices"><h2 id="prices">Other prices of waiting</h2>
-<p>The line with small circles in the charts above is the autoscaler at other prices for a minute of waiting (<code>waiting.person</code>). It comes from a quick sketch with ${now.seeds} seeds, not from replays. At the present price, ${priceText(now.price)}, the replay costs ${replay}, and the sketch costs ${sketch}.${ranges} The line has dollars only, as a sketch counts no task-hours. <code>autoscaler tune</code> chooses a price for a budget or a wait.</p>
+<p>The line with small circles in the charts above is the autoscaler at other prices for a minute of waiting (<code>waiting.person</code>). It comes from a quick sketch with ${now.seeds} seeds, not from replays. At the present price, ${priceText(now.price)}, the replay costs ${replay}, and the sketch costs ${sketch}.${ranges} The line has dollars only, as a sketch counts no task-hours. <code>autoscaler backtest --price-of-waiting</code> chooses a price for a budget or a wait.</p>
 ${pricesTable(prices)}
 </section>`;
 }

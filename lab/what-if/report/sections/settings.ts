@@ -74,7 +74,8 @@ the trace has an outage. People do not react: they neither cancel nor try again.
 /** How tasks stop under each policy, by its id. */
 const ENDINGS: Readonly<Record<string, string>> = {
   static: 'The static fleet has the size with the lowest total, and never stops a task.',
-  'from-zero': 'From zero, each build gets a new task, which exits after it.',
+  'from-zero':
+    'From zero, each build gets a new task, unless another is free. A task exits after a minute without a build.',
   'agent-scaler':
     "Buildkite's rule launches a task for each build, and keeps it for the idle time with the lowest total. Then the agent exits, and the desired count drops with them. ECS has no such call.",
 };

@@ -15,15 +15,14 @@ import {
   type Target,
 } from '../../search/price-search.ts';
 import { yamlFragment } from '../../search/recommendation.ts';
-import type { Tuning } from '../../search/tune.ts';
+import { type Tuning, USUAL_SEEDS } from '../../search/tune.ts';
 import type { Trace } from '../../trace/trace.ts';
-import { amountsOf } from '../backtest/amounts.ts';
+import { amountsOf } from './amounts.ts';
 
 export type Tuned = Tuning & {
   readonly trace: Trace;
   readonly configFile: string;
   readonly target: Target | undefined;
-  readonly seeds: number;
 };
 
 /** `width`: characters of a line. @default as wide as needed */
@@ -42,9 +41,9 @@ export function tuneText(tuned: Tuned, width?: number): string {
   ].join('\n\n');
 }
 
-function headline({ trace, seeds }: Tuned): string {
+function headline({ trace }: Tuned): string {
   const days = heldBack(trace).filter((isHeldBack) => isHeldBack).length;
-  const jobs = `${jobsLabel(trace.jobs.length)} in ${lengthLabel({ trace })}, ${some(seeds, 'seed')}.`;
+  const jobs = `${jobsLabel(trace.jobs.length)} in ${lengthLabel({ trace })}, ${some(USUAL_SEEDS, 'seed')}.`;
   if (days === 0) return `${jobs} Too short to check the choice on other days: choose again in a week.`;
   const which = days < 7 ? 'Every third day is' : `The last ${days} days are`;
   return `${jobs} ${which} held back to check the choice.`;

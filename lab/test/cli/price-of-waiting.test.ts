@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { run, runIn } from '../../../test/support/cli-run.ts';
 import { ownFolder } from '../../../test/support/own-folder.ts';
-import { type Tuned, tuneText, unreachableText } from '../../what-if/cli/tune/screen.ts';
+import { type Tuned, tuneText, unreachableText } from '../../what-if/cli/backtest/prices-screen.ts';
 import type { PricePoint, Target } from '../../what-if/search/price-search.ts';
 import type { Recommendation } from '../../what-if/search/recommendation.ts';
 import type { Tuning } from '../../what-if/search/tune.ts';
@@ -36,9 +36,9 @@ const config = file('autoscaler.yaml', [
   '  - { name: gpu, organization: default, tags: { gpu: a10 }, key: { secret: coder/keys/gpu }, max: 7, waiting: { person: 1 } }',
   '  - { name: docs, organization: default, tags: { docs: "yes" }, key: { secret: coder/keys/docs }, max: 3 }',
 ]);
-/** The trace lasts 30 minutes: more seeds show nothing else. */
-const QUICK = ['--seeds', '1'];
-const given = ['tune', '--trace', trace, '--config', config, ...QUICK];
+/** One thread: another one would load all modules again, for runs of a second. */
+const QUICK = ['--price-of-waiting', '--against', 'none', '--workers', '1'];
+const given = ['backtest', '--trace', trace, '--config', config, ...QUICK];
 /** The recommendation for the chosen price. */
 const choiceOf = ({
   choices,
@@ -57,9 +57,9 @@ const text = await runIn(
   { columns: 80, environment: { AUTOSCALER_CONFIG: path('none.yaml') } },
   ...[...given, '--mean-wait', '15'],
 );
-const tuned = JSON.parse((await run(...given, '--mean-wait', '15', '--json')).out);
+const tuned = JSON.parse((await run(...given, '--mean-wait', '15', '--json')).out).tuning;
 
-describe('tune', () => {
+describe('backtest --price-of-waiting', () => {
   it('meets a mean wait at the lowest cost of all prices', () => {
     type Point = {
       readonly price: number;
@@ -75,7 +75,7 @@ describe('tune', () => {
   it('shows the prices around the present one without a target or a start time, from AUTOSCALER_CONFIG', async () => {
     const { code, out } = await runIn(
       { environment: { AUTOSCALER_CONFIG: config } },
-      ...['tune', '--trace', short, ...QUICK],
+      ...['backtest', '--trace', short, ...QUICK],
     );
     expect(code).toBe(0);
     expect(out).toMatch(/^The present price, \$0\.10, merge into/m);
@@ -88,9 +88,9 @@ describe('tune', () => {
     const week = header('').replace('03-02T08:00', '02-25T08:00').replace('03-02T08:30', '03-04T08:00');
     const sparse = file('sparse.jsonl', [week, ...JOBS]);
     const args = ['--trace', sparse, '--config', config, '--mean-wait', '900', ...QUICK];
-    const { out, err } = await run('tune', ...args);
+    const { out, err } = await run('backtest', ...args);
     expect(err).toMatch(/^warning: all builds are within 18 minutes of 7 days: /);
-    expect(out).toMatch(/^11 jobs in 7 days, 1 seed\. Too short to check/);
+    expect(out).toMatch(/^11 jobs in 7 days, 8 seeds\. Too short to check/m);
     expect(out).not.toContain('held back meet');
   });
 
@@ -122,7 +122,9 @@ describe('tune', () => {
 
   it('prints a line for each price, and no line is longer than 80 columns', () => {
     const { out } = text;
-    const lines = out.slice(out.indexOf('price  '), out.indexOf('\n\nFewer')).split('\n');
+    const lines = out
+      .slice(out.indexOf('price  '), out.indexOf('\n\nFewer', out.indexOf('price  ')))
+      .split('\n');
     expect(lines).toHaveLength(1 + tuned.points.length);
     const isPath = (line: string): boolean => line.startsWith('/');
     const longest = out.split('\n').filter((line) => !isPath(line));
@@ -152,7 +154,7 @@ describe('tune', () => {
     const points = [point(0.1, 1), point(0.2, 2), point(0.5, 1)];
     const of = { from: 0, to: 14 * 86_400_000, jobs: [] };
     const choices = points.map(({ price }) => ({ ...pools, price, maxTasksUsed: 1, startTimeMs: undefined }));
-    const given = { config, points, best: points[1], choices, trace: of, seeds: 8, configFile: 'a.yaml' };
+    const given = { config, points, best: points[1], choices, trace: of, configFile: 'a.yaml' };
     const out = tuneText({ ...given, target: { kind: 'mean-wait', seconds: 4 } } as unknown as Tuned, 80);
     expect(out).toMatch(
       /^\$0\.10 +now +1,368 \(1,000-1,800\) +5\.9 \(4\.5-7\.7\) +46\.5 \(35-61\) +1,071, 5\.33$/m,
@@ -211,7 +213,7 @@ describe('an impossible target', () => {
 
   it('exits with 1, and reports the wait at the highest price', async () => {
     const args = ['--trace', short, '--config', config, '--mean-wait', '0', ...QUICK];
-    const { code, out, err } = await run('tune', ...args);
+    const { code, out, err } = await run('backtest', ...args);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toMatch(
       /^a mean wait of up to 0 s is not possible: even at the highest price of waiting \(\$2\.00 a minute\) people wait about [\d.]+ s on average\. No limit was reached: /,
@@ -221,7 +223,7 @@ describe('an impossible target', () => {
   const names = 'small-team, 1k-users';
   it.each([
     {
-      args: ['tune', '--budget', '10'],
+      args: ['backtest', '--budget', '10'],
       err: `error: no trace given. Add --trace FILE (autoscaler trace export writes one), or try --scenario NAME: ${names}`,
     },
     {
@@ -248,7 +250,7 @@ describe('an impossible target', () => {
 
   it('fails if the trace file does not exist', async () => {
     const { code, err } = await run(
-      'tune',
+      'backtest',
       '--trace',
       path('none.jsonl'),
       '--config',
@@ -261,6 +263,6 @@ describe('an impossible target', () => {
   });
 });
 
-it.each(['tune', 'backtest'])('describes AUTOSCALER_CONFIG in the help of %s', async (command) => {
-  expect((await run(command, '--help')).out).toContain('AUTOSCALER_CONFIG');
+it('describes AUTOSCALER_CONFIG in the help', async () => {
+  expect((await run('backtest', '--help')).out).toContain('AUTOSCALER_CONFIG');
 });
