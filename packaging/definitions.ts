@@ -3,7 +3,7 @@ import { buildHandler, HANDLER_NAMES, packFile } from '../infra/constructs/handl
 import { buildPageScript } from '../lab/what-if/report/page-script.ts';
 import { bundleModule } from './bundle.ts';
 
-const ECHARTS_MODULE = 'backtest/report/charts/echarts.js';
+const ECHARTS_MODULE = 'lab/what-if/report/charts/echarts.js';
 const ZIP_MODULE = 'infra/plain/zip-folder.js';
 
 export type GeneratedFile = { readonly path: string; readonly contents: string | Uint8Array };

@@ -87,7 +87,7 @@ describe('npm run try', () => {
     await expect
       .poll(orphans, POLL)
       .toMatch(/^1 build died with its task .*\n\n(start|stop|build) of [\w-]+\/[\w-]+$/m);
-    expect(await orphans()).toMatch(/^ {2}died {6}.*: host failure .*$/m);
+    expect(await orphans()).toMatch(/^ {2}stopped {3}.*: host failure .*$/m);
   });
 
   it('applies a pin, and shows the change with its reason', async () => {
