@@ -107,8 +107,7 @@ async function checkTasks(
   const reading = await readDefinition(ecs, taskDefinition);
   if ('says' in reading) return [warn(name, reading.says)];
   const { definition } = reading;
-  const guard = pool.scaleIn === 'lease' ? [checkGuard(pool, definition)] : [];
-  return [...guard, checkMakeUp(name, pool, definition)];
+  return [checkGuard(pool, definition), checkMakeUp(name, pool, definition)];
 }
 
 async function readDefinition(
@@ -171,7 +170,7 @@ function checkGuard({ name: pool }: PoolConfig, definition: TaskDefinition): Che
     return warn(name, 'has another version. Deploy (cdk deploy) to get this version');
   return fail(
     name,
-    'is not the entry point of the tasks, so ECS may stop running builds. Deploy (cdk deploy), or set scaleIn: confirm',
+    'is not the entry point of the tasks, so ECS may stop running builds. Deploy (cdk deploy)',
   );
 }
 

@@ -5,15 +5,9 @@ import type { Deliberation } from '../../lambda/decision/decide.ts';
 import { oldestOf, type TagGroup } from '../../lambda/decision/demand/demand.ts';
 import type { PoolDecision } from '../../lambda/decision/drain/decide-pool.ts';
 import type { LeaveDecision } from '../../lambda/decision/drain/leaving.ts';
-import { poolOfPart, type TaskArn } from '../../lambda/decision/model/brands.ts';
+import { poolOfPart } from '../../lambda/decision/model/brands.ts';
 import { by } from '../../lambda/decision/model/collections.ts';
-import {
-  type Action,
-  type Finding,
-  type Plan,
-  REPLACING,
-  type StartTime,
-} from '../../lambda/decision/model/plan.ts';
+import { type Finding, type Plan, REPLACING, type StartTime } from '../../lambda/decision/model/plan.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { covers, displayTags } from '../../lambda/decision/model/tags.ts';
 import { isPaused } from '../../lambda/decision/settings/settings-in-force.ts';
@@ -143,17 +137,15 @@ function startTimeText({ from, samples, p50Ms, p95Ms }: StartTime): string {
 }
 
 /** One line per task. A task can be both spare and due for replacement: a drain request wins. */
-function drainLines({ leaving, need, actions }: PoolDecision): readonly string[] {
-  const isGuarded = need.view.pool.scaleIn === 'lease';
-  const acted = new Set(actions.flatMap(drainedBy));
+function drainLines({ leaving, actions }: PoolDecision): readonly string[] {
+  const acted = new Set(actions.flatMap((action) => (action.kind === 'ask-to-leave' ? [action.task] : [])));
   const inOrder = leaving.toSorted(by(({ kind }) => (kind === 'leave' ? 1 : 0)));
   const decisions = new Map(inOrder.map((decision) => [decision.task.task.taskArn, decision]));
   return leaving
     .filter((decision) => decisions.get(decision.task.task.taskArn) === decision)
     .map(({ task, kind, why }) => {
       const keeps = REPLACING.some((code) => code === why) ? 'waits for its turn' : 'stays';
-      const leaves = isGuarded ? 'drains' : 'will be stopped';
-      const verb = kind === 'keep' ? keeps : acted.has(task.task.taskArn) ? leaves : 'stays for now';
+      const verb = kind === 'keep' ? keeps : acted.has(task.task.taskArn) ? 'drains' : 'stays for now';
       return `${taskId(task.task)}  ${verb}: ${LEAVE_REASONS[why]}`;
     });
 }
@@ -161,7 +153,6 @@ function drainLines({ leaving, need, actions }: PoolDecision): readonly string[]
 const LEAVE_REASONS: Readonly<Record<LeaveDecision['why'], string>> = {
   'idle-long-enough': 'idle for idleTimeout or longer',
   'idle-too-briefly': 'idle for less than idleTimeout',
-  'holding-for-protection': 'protected until its protection ends',
   'holding-for-deployment': 'a deployment is in progress',
   retiring: 'the pool retires',
   'no-daemon': 'no daemon',
@@ -169,11 +160,6 @@ const LEAVE_REASONS: Readonly<Record<LeaveDecision['why'], string>> = {
   'old-revision': 'an old revision',
   'old-secret': 'an earlier value of a secret',
 };
-
-function drainedBy(action: Action): readonly TaskArn[] {
-  if (action.kind === 'ask-to-leave') return [action.task];
-  return action.kind === 'set-desired' ? (action.stops ?? []) : [];
-}
 
 function decidedLines({ doubts, actions, need, to }: PoolDecision, { pools }: Plan): readonly string[] {
   const from = need.view.service?.desiredCount;

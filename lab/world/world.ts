@@ -206,6 +206,16 @@ export class World {
     this.ecs.deploy(name, this.ecs.registerTaskDefinition(family, start, { ...template, ...changed }));
   }
 
+  /** Deploys a first revision with the guard to a pool whose tasks have none, as an upgrade from 0.2 does. */
+  addGuard(pool: string): void {
+    const guarded = { ...this.#pool(pool), image: 'guarded' } as const;
+    this.#pools.set(pool, guarded);
+    const { identity, state } = this.service(pool);
+    const { family } = state.primary.definition;
+    const start = this.#containerOf(guarded);
+    this.ecs.deploy(identity.name, this.ecs.registerTaskDefinition(family, start, templateOf(guarded)));
+  }
+
   /** Its daemon rows are gone, but their jobs run on (docs/internals/coder.md §3). */
   deleteKey(pool: string): void {
     this.coderd.deleteKey(this.#pool(pool).organization, this.#keyNameOf(pool));
@@ -314,20 +324,7 @@ export class World {
     const { name } = pool;
     const template = templateOf(pool);
     this.logs.createGroup(template.logGroup);
-    const makeImage = pool.image === 'bare' ? bareTask : this.#guardedTask;
-    const start = makeImage({
-      ...this.#clockAndRandom(),
-      server: this.coderd,
-      latencies: this.ecs.latencies,
-      pool: name,
-      variables: () => this.#variables(pool),
-      version: this.#coderVersion,
-      onStart: (taskId, guard) => this.#guards.set(taskId, guard),
-      onEnd: (taskId) => this.#guards.delete(taskId),
-      onAcquired: (job, taskId) => this.#listeners.onAcquired?.(job, taskId, name),
-      onKilledJob: (job, taskId) => this.#killed(job, taskId, name),
-      onLeft: (taskId, { idleSince }) => this.#leaving.set(taskId, { taskId, pool: name, idleSince }),
-    });
+    const start = this.#containerOf(pool);
     const spot = part !== name;
     const id = `Pool${pascalCase(name)}${spot ? 'Spot' : ''}`;
     const family = `Stack${id}Task${this.#hash()}`;
@@ -345,6 +342,24 @@ export class World {
       definition,
     });
     this.#services.set(part, service);
+  }
+
+  #containerOf(pool: PoolSpec): StartContainer {
+    const { name } = pool;
+    const makeImage = pool.image === 'bare' ? bareTask : this.#guardedTask;
+    return makeImage({
+      ...this.#clockAndRandom(),
+      server: this.coderd,
+      latencies: this.ecs.latencies,
+      pool: name,
+      variables: () => this.#variables(pool),
+      version: this.#coderVersion,
+      onStart: (taskId, guard) => this.#guards.set(taskId, guard),
+      onEnd: (taskId) => this.#guards.delete(taskId),
+      onAcquired: (job, taskId) => this.#listeners.onAcquired?.(job, taskId, name),
+      onKilledJob: (job, taskId) => this.#killed(job, taskId, name),
+      onLeft: (taskId, { idleSince }) => this.#leaving.set(taskId, { taskId, pool: name, idleSince }),
+    });
   }
 
   #killed(job: AcquiredJob, taskId: string, pool: string): void {

@@ -146,6 +146,8 @@ function wrongType({ path, seen, root, writtenAt }: Case): string {
 }
 
 function wrongValue({ issue, path, seen }: Case<z.core.$ZodIssueInvalidValue>): string {
+  const instead = insteadOf(path, seen);
+  if (instead !== undefined) return instead;
   const allowed = issue.values.map(String);
   const near = typeof seen === 'string' ? nearestName(seen, allowed) : undefined;
   const hint = near === seen ? '; remove the quotes' : near && `; did you mean "${near}"?`;

@@ -57,13 +57,6 @@ const WORDS: { readonly [Code in Reason['code']]: (reason: ReasonOf<Code>) => st
   'old-secret': oldSecretText,
   protecting: ({ tasks }) =>
     `protecting ${some(tasks, 'task')} that ${tasks === 1 ? 'has' : 'have'} no guard`,
-  'stopping-after-confirmation': ({ unprotected, tasks }) =>
-    unprotected === 0
-      ? `${some(tasks, 'idle daemon')} will stop after a second look confirms it`
-      : `${some(tasks, 'idle daemon')} will stop after ${some(unprotected, 'other task')} ${unprotected === 1 ? 'is' : 'are'} protected`,
-  'holding-for-protection': ({ tasks }) =>
-    `${some(tasks, 'idle daemon')} kept: ${tasks === 1 ? 'its' : 'their'} protection for the last build has not ended`,
-  'never-scaled-in': ({ tasks }) => `${some(tasks, 'idle daemon')} kept: this pool has scaleIn: never`,
   'tasks-left': ({ tasks }) => `${some(tasks, 'task')} ${tasks === 1 ? 'has' : 'have'} drained`,
   'includes-leaving': ({ tasks }) =>
     `the desired count includes ${some(tasks, 'leaving task')} until ECS has stopped ${tasks === 1 ? 'it' : 'them'}`,
@@ -71,8 +64,6 @@ const WORDS: { readonly [Code in Reason['code']]: (reason: ReasonOf<Code>) => st
     `desired count ${desired} is lower than the ${some(tasks, 'task')} that ${tasks === 1 ? 'has' : 'have'} not drained${to < tasks ? `, limited to ${to} by max` : ''}`,
   'holding-for-starting': ({ tasks }) =>
     `desired count not lowered while ${some(tasks, 'task')} ${tasks === 1 ? 'is' : 'are'} starting`,
-  'holding-for-leaving': ({ tasks }) =>
-    `desired count not lowered while ${some(tasks, 'task')} ${tasks === 1 ? 'drains' : 'drain'}`,
   'holding-for-unguarded': ({ tasks }) =>
     `scale-in on hold: ${some(tasks, 'task')} without a lease, until coderd lists ${tasks === 1 ? 'its daemon' : 'their daemons'} as offline`,
   'holding-for-deployment': () =>

@@ -16,15 +16,11 @@ function turnText({ waiting, asked, draining, held }: Turn): string {
   const parts = [
     ...(asked > 0 ? [`draining ${asked}`] : []),
     ...(draining > 0 ? [`${draining} ${draining === 1 ? 'drains' : 'drain'} already`] : []),
-    ...(waiting > 0 ? [waitText(waiting, held)] : []),
+    ...(waiting > 0
+      ? [`${waiting} ${waiting === 1 ? 'waits' : 'wait'} for ${waiting === 1 ? 'its' : 'their'} turn`]
+      : []),
   ];
   return parts.join(', ');
-}
-
-function waitText(waiting: number, held: OldSecretReason['held']): string {
-  return held === 'no-guard'
-    ? `${waiting} ${waiting === 1 ? 'stays until it is' : 'stay until they are'} idle for long, because ${waiting === 1 ? 'it has' : 'they have'} no guard`
-    : `${waiting} ${waiting === 1 ? 'waits' : 'wait'} for ${waiting === 1 ? 'its' : 'their'} turn`;
 }
 
 const NOUNS: Readonly<Record<SecretKind, string>> = {

@@ -67,14 +67,9 @@ function poolLines(plan: Plan): readonly string[] {
   const changeWidth = Math.max(0, ...changes.map((change) => change.length));
   return rows.map(({ mark, pool }, index) => {
     const change = (changes[index] ?? '').padEnd(changeWidth);
-    const why = [...stateText(pool), ...whyText(pool)].join('; ');
+    const why = [...(pool.retiring ? ['retiring'] : []), ...whyText(pool)].join('; ');
     return `  ${mark} ${pool.name.padEnd(nameWidth)}  ${change}  ${why}${countsOf(pool)}`;
   });
-}
-
-/** How a pool scales in unless by lease, and whether it is retiring. */
-function stateText({ scaleIn, retiring }: PoolPlan): readonly string[] {
-  return [...(scaleIn === 'lease' ? [] : [`scaleIn: ${scaleIn}`]), ...(retiring ? ['retiring'] : [])];
 }
 
 /** `+`: scales out, `-`: scales in, `~`: tasks get a drain request, `!`: no service. */

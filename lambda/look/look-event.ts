@@ -96,7 +96,6 @@ function poolRow(pool: PoolPlan, { applied, refused }: Outcome) {
   const { failing: _, ...tasks } = pool.daemons;
   return {
     name: pool.name,
-    scaleIn: pool.scaleIn,
     retiring: pool.retiring,
     // tasks; null without a service
     desiredFrom: pool.desired.from,
@@ -122,7 +121,7 @@ function poolRow(pool: PoolPlan, { applied, refused }: Outcome) {
   };
 }
 
-/** Its outcome is `open` if it failed, a second look did not confirm it, or time was up. */
+/** Its outcome is `open` if it failed, or time was up. */
 function actionRow(action: Action, { applied, refused }: Outcome) {
   const { pool, kind, why } = action;
   const outcome = applied.includes(action) ? 'applied' : 'open';

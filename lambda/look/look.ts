@@ -1,7 +1,7 @@
 /** One look: observe, decide and apply. A dry run only observes and decides. */
 import { type Deliberation, deliberate } from '../decision/decide.ts';
 import type { Config } from '../decision/model/config.ts';
-import { type Action, type Finding, type Plan, READING_NAMES } from '../decision/model/plan.ts';
+import { type Finding, type Plan, READING_NAMES } from '../decision/model/plan.ts';
 import type { PromisedPlan, Promises } from '../decision/model/promise.ts';
 import type { Snapshot } from '../decision/model/snapshot.ts';
 import { withPromises } from '../decision/promise/promise.ts';
@@ -55,23 +55,14 @@ export async function promisedLook(ports: Ports, config: Config): Promise<Promis
 }
 
 /**
- * Observes, decides and applies. Looks a second time before it lowers a count that would stop tasks
- * without a guard. Does not throw for failures of a pool, coderd or ECS: they are in `failures`.
+ * Observes, decides and applies. Does not throw for failures of a pool, coderd or ECS: they are in `failures`.
  * Does nothing more once `signal` aborts, because the readings are old when Lambda thaws the
  * function.
  */
 export async function lookAndAct(ports: Ports, config: Config, signal?: AbortSignal): Promise<LookResult> {
   const { snapshot, deliberation } = await observeAndDecide(ports, config, ports.memory);
   const { plan } = deliberation;
-  const first = await apply(
-    plan.actions.filter((action) => !needsConfirmation(action)),
-    ports.ecs,
-    signal,
-  );
-  const failed = new Set(first.failures.map(({ pool }) => pool));
-  const open = plan.actions.filter((action) => needsConfirmation(action) && !failed.has(action.pool));
-  const confirmed = signal?.aborted ? [] : await confirm(open, ports, config);
-  const outcome = joined(first, await apply(confirmed, ports.ecs, signal));
+  const outcome = await apply(plan.actions, ports.ecs, signal);
   ports.stock?.learn(deliberation.stockSets, snapshot);
   const { mismatches } = deliberation;
   ports.memory?.add({ now: snapshot.takenAt, mismatches, refused: outcome.refused });
@@ -81,27 +72,6 @@ export async function lookAndAct(ports: Ports, config: Config, signal?: AbortSig
     promises: () => withPromises(deliberation, snapshot),
     outcome,
     failures: [...findingFailures(plan.findings), ...refusals(outcome), ...outcome.failures],
-  };
-}
-
-/** Whether the action would stop tasks without a guard (rung `confirm`). */
-function needsConfirmation(action: Action): boolean {
-  return action.kind === 'set-desired' && action.stops !== undefined;
-}
-
-/** The actions that a second look plans too. */
-async function confirm(actions: readonly Action[], ports: Ports, config: Config): Promise<readonly Action[]> {
-  if (actions.length === 0) return [];
-  const again = await dryLook(ports, config);
-  const planned = new Set(again.plan.actions.map((action) => JSON.stringify(action)));
-  return actions.filter((action) => planned.has(JSON.stringify(action)));
-}
-
-function joined(first: Outcome, second: Outcome): Outcome {
-  return {
-    applied: [...first.applied, ...second.applied],
-    refused: [...first.refused, ...second.refused],
-    failures: [...first.failures, ...second.failures],
   };
 }
 

@@ -35,7 +35,6 @@ it('fills in every default of the smallest configuration', () => {
         startTimeMs: 90_000,
         schedules: [],
         retiring: false,
-        scaleIn: 'lease',
         image: 'ghcr.io/coder/coder:v2.29.19',
         cpu: 1024,
         memory: 2048,

@@ -352,8 +352,12 @@ const TOGETHER: readonly Refused[] = [
     says: 'warning: pools[0].taskRole.statements[0].actions: allows every template to do everything in this account; name the services, such as ec2:*',
   },
   {
-    pool: { retiring: true, scaleIn: 'never' },
-    says: 'pools[0].retiring: drains all tasks, but scaleIn: never forbids it; write scaleIn: confirm too',
+    pool: { scaleIn: 'confirm' },
+    says: 'pools[0].scaleIn: confirm has ended; every pool has the guard. Its image needs sh and curl: docs/upgrade.md',
+  },
+  {
+    pool: { scaleIn: 'never' },
+    says: 'pools[0].scaleIn: never has ended; every pool has the guard. Its image needs sh and curl: docs/upgrade.md',
   },
 ];
 
@@ -372,8 +376,8 @@ it.each([
   { pool: { capacity: ['on-demand'] }, because: 'its service on Spot may drain' },
   { pool: { spotBase: 0 }, because: 'spotBase: 0 is right for a pool without Spot' },
   {
-    pool: { retiring: true, scaleIn: 'confirm' },
-    because: 'a retiring pool can stop idle tasks with confirm',
+    pool: { scaleIn: 'lease' },
+    because: 'scaleIn: lease of earlier versions says what holds for every pool',
   },
   {
     pool: { retiring: true, min: 0, wake: { autostop: false }, prewarm: { max: 5 } },

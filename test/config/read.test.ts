@@ -370,7 +370,7 @@ describe('values', () => {
     `roll: { atOnce: 25 }\n${withPool('    scaleIn: leases\n')}`,
     [
       '1:9: roll.atOnce: expected a percentage, got 25; for example: 25%',
-      '9:5: pools[0].scaleIn: expected one of lease, confirm, never, got "leases"; did you mean "lease"?',
+      '9:5: pools[0].scaleIn: expected one of lease, got "leases"; did you mean "lease"?',
     ],
   );
   reports('a percentage of 0', `roll: { atOnce: 0% }\n${withPool('')}`, [

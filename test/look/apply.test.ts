@@ -75,7 +75,7 @@ it('skips the rest of a pool that fails and continues with the others', async ()
 it.each<{ readonly action: Action; readonly says: string }>([
   { action: ask('a', 't1'), says: 'requesting 1 task(s) of pool "a" to drain: ECS says no' },
   {
-    action: { ...ask('a', 't1'), kind: 'protect', why: 'is-to-stay' } as Action,
+    action: { ...ask('a', 't1'), kind: 'protect', why: 'may-hold-a-job' } as Action,
     says: 'protecting 1 task(s) of pool "a": ECS says no',
   },
 ])('reports which call failed: $says', async ({ action, says }) => {

@@ -19,7 +19,6 @@ import { draw, type Picture } from '../support/picture.ts';
 import { type Change, organizationIn, poolIs } from '../support/planned.ts';
 
 const until = '2026-11-20T10:00:00Z';
-const OLD_KEY = { kind: 'key', secret: 'k', changedAt: until, previousAt: null, tasks: 2, of: 3 } as const;
 const DEV = { workspace: 'dev', workspaceId: 'w', owner: 'alice' };
 const pin = (count: number) => ({
   pin: `${count}`,
@@ -294,10 +293,6 @@ it.each<{ readonly text: string; readonly says: string }>([
     says: 'whenBlind keeps 2 tasks while the autoscaler cannot read coderd',
   },
   { text: servedText({ pool: null, served: 'by-free' }), says: 'by a free daemon of others' },
-  {
-    text: reasonSentence({ ...OLD_KEY, code: 'old-secret', draining: 0, asked: 0, held: 'no-guard' }),
-    says: '2 stay until they are idle for long, because they have no guard',
-  },
   { text: buildText({ ...DEV, transition: null }), says: 'build of alice/dev' },
 ])('says: $says', ({ text, says }) => {
   expect(text).toContain(says);

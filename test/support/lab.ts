@@ -12,7 +12,7 @@ import { type PoolSpec, World, type WorldOptions } from '../../lab/world/world.t
 import { checkConfig } from '../../lambda/config/check.ts';
 import { connect } from '../../lambda/connect.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
-import type { Config, ScaleIn } from '../../lambda/decision/model/config.ts';
+import type { Config } from '../../lambda/decision/model/config.ts';
 import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { runLooks } from '../../lambda/look/invocation.ts';
 import { type LookResult, lookAndAct } from '../../lambda/look/look.ts';
@@ -32,7 +32,6 @@ export type LabPool = PoolSpec &
     readonly max?: number;
     readonly warm?: number;
     readonly idleTimeout?: string;
-    readonly scaleIn?: ScaleIn;
   };
 
 export type LabOptions = Partial<Omit<WorldOptions, 'pools'>> & {
@@ -216,7 +215,6 @@ export function labConfig(
       max: pool.max ?? 20,
       warm: pool.warm ?? 0,
       idleTimeout: pool.idleTimeout ?? '60s',
-      scaleIn: pool.scaleIn ?? 'lease',
       ...((pool.instances ?? pool.capacity) && { capacity: pool.instances ?? pool.capacity }),
       ...forecastSettings(pool),
     })),

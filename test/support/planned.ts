@@ -70,8 +70,8 @@ function placeOf(text: string): readonly [pool: string, index: number] | undefin
 
 function describe(action: Action): string {
   if (action.kind === 'set-desired') return `${action.pool} ${action.from}->${action.to} ${action.why}`;
-  const { pool, task } = action;
-  return `ask ${pool}#${[...Array(20).keys()].find((index) => taskArn(pool, index) === task)}`;
+  const { kind, pool, task } = action;
+  return `${kind === 'protect' ? kind : 'ask'} ${pool}#${[...Array(20).keys()].find((index) => taskArn(pool, index) === task)}`;
 }
 
 /** Changes fields of one item of a list. Throws if there is no such item. */

@@ -19,8 +19,8 @@ export type TaskRoleProps = {
 
 /**
  * The task role of a pool: it allows a task to protect tasks of its cluster, and what you add for
- * Terraform. An existing role is not changed. It must trust ecs-tasks.amazonaws.com and, with
- * scaleIn "lease", allow what `protectTasks` allows.
+ * Terraform. An existing role is not changed. It must trust ecs-tasks.amazonaws.com and allow what
+ * `protectTasks` allows.
  *
  * A policy change affects running tasks at once, and these may have no tags. So the condition on
  * tags comes with a second role, and the first role stays as it is for the running tasks. The
@@ -46,7 +46,6 @@ function retainPolicy(node: IConstruct): void {
 
 function ownRole(scope: Construct, id: string, { cluster, pool, isBound }: TaskRoleProps): Role {
   const { policies, statements } = pool.taskRole as OwnTaskRole;
-  // For every scaleIn: after a change of it, tasks with a guard continue until their builds end.
   const allowed = [
     ...protectTasks(scope, cluster, isBound ? pool.name : undefined),
     ...statements.map(({ actions, resources }) => allow(actions, resources)),

@@ -94,7 +94,7 @@ export class PoolService extends Construct implements ProvisionerPool {
       [LOG_GROUP_TAG]: autoscalerLogGroup.logGroupName,
       [STACK_TAG]: Stack.of(this).stackName,
       [ORGANIZATION_TAG]: pool.organization,
-      [SCALE_IN_TAG]: pool.scaleIn,
+      [SCALE_IN_TAG]: 'lease',
     };
     for (const [key, value] of Object.entries(tags))
       Tags.of(this.service).add(key, value, { includeResourceTypes: ['AWS::ECS::Service'] });

@@ -154,12 +154,11 @@ function addProvisioner(
   });
 }
 
-function daemonCommand({ pool, guard, caBundle }: PoolTaskProps): {
+function daemonCommand({ guard, caBundle }: PoolTaskProps): {
   readonly entryPoint: string[];
   readonly command: string[];
 } {
   // The entry point of the image is `/opt/coder server` (docs/internals/coder.md §6).
-  if (pool.scaleIn !== 'lease') return { entryPoint: ['/opt/coder'], command: ['provisioner', 'start'] };
   const guarded = ['sh', '-c', guard, 'guard'];
   return {
     entryPoint: caBundle === undefined ? guarded : trusting(guarded),
@@ -168,16 +167,14 @@ function daemonCommand({ pool, guard, caBundle }: PoolTaskProps): {
 }
 
 function containerEnvironment({ pool, coderUrl, caBundle }: PoolTaskProps): Record<string, string> {
-  const { name, scaleIn, environment, prometheusPort } = pool;
-  const isGuarded = scaleIn === 'lease';
+  const { name, environment, prometheusPort } = pool;
   return {
     ...environment,
     ...daemonVariables(pool),
     CODER_URL: coderUrl,
-    // The guard names the daemon after pool and task. Without a guard the daemon has the name of
-    // its host.
-    ...(isGuarded && { AUTOSCALER_POOL: poolOfPart(name) }),
-    ...(isGuarded && caBundle !== undefined && { [CA_BUNDLE_VARIABLE]: caBundle }),
+    // the guard names the daemon after pool and task
+    AUTOSCALER_POOL: poolOfPart(name),
+    ...(caBundle !== undefined && { [CA_BUNDLE_VARIABLE]: caBundle }),
     ...(prometheusPort !== undefined && {
       CODER_PROMETHEUS_ENABLE: 'true',
       CODER_PROMETHEUS_ADDRESS: `0.0.0.0:${prometheusPort}`,

@@ -123,20 +123,6 @@ describe('a scale-in', () => {
     expect(figures.tasks.busyHours).toBeCloseTo((3 * LONG_S + 7 * 60) / HOUR_S, 9);
     expect(figures.tasks.hours).toBeLessThan(10 * (40 / 60));
   });
-
-  it('of tasks without a guard kills no builds with scaleIn confirm or never', async () => {
-    const hoursOf = async (scaleIn: 'confirm' | 'never'): Promise<number> => {
-      const config = aDeployment([{ min: 0, idleTimeout: '1m', scaleIn }]);
-      const { figures } = await runOurs({ trace: { ...trace, to: atSecond(HOUR_S) }, config });
-      expect(figures.jobs).toEqual({ ...NOBODY, submitted: 10, succeeded: 10 });
-      return figures.tasks.hours;
-    };
-    // scaleIn never: ten tasks from the first minute on
-    expect(await hoursOf('never')).toBeGreaterThan(10 * (58 / 60));
-    // scaleIn confirm: all tasks stop when the long builds have ended and their protection has
-    // expired
-    expect(await hoursOf('confirm')).toBeLessThan(10 * (45 / 60));
-  });
 });
 
 describe('an outage of coderd', () => {

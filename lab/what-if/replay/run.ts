@@ -116,13 +116,13 @@ class Simulation {
     this.#world = new World({
       start: startOf(trace),
       seed,
-      pools: config.pools.map(({ name, organization, tags, scaleIn }) => ({
+      pools: config.pools.map(({ name, organization, tags }) => ({
         name,
         organization,
         tags,
         desiredCount: 0,
         // as infra/constructs/pool/pool-task.ts has it; tasks of other policies need no guard
-        image: isGuarded && scaleIn === 'lease' ? 'guarded' : 'bare',
+        image: isGuarded ? 'guarded' : 'bare',
       })),
       organizations: organizationsOf(options),
       latencies: options.latencies ?? startLatencies(trace.startSeconds),

@@ -16,6 +16,8 @@ const MEANT: Readonly<Record<string, string>> = {
     'unknown setting; only provisioner keys can be managed; write key: managed instead of token',
 };
 
+const GUARDED = 'has ended; every pool has the guard. Its image needs sh and curl: docs/upgrade.md';
+
 const INSTEAD: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'pools[].min': {
     auto: 'remove min; it is then 0 if wake is on and the autoscaler can read the forecast, otherwise 1',
@@ -24,6 +26,7 @@ const INSTEAD: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     auto: 'write managed',
     true: 'write managed',
   },
+  'pools[].scaleIn': { confirm: `confirm ${GUARDED}`, never: `never ${GUARDED}` },
   'pools[].warm': {
     on: 'write auto',
     yes: 'write auto',

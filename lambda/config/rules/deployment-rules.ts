@@ -23,11 +23,6 @@ export function* checkDeploymentRules({ raw, defaults, pools }: ConfigDraft): Fi
         yield error(at(pool, name), 'has no effect because capacity says it; remove one of the two');
     yield* checkInstances(pool);
     yield* checkTaskRole(pool);
-    if (pool.retiring === true && pool.scaleIn === 'never')
-      yield error(
-        at(pool, 'retiring'),
-        'drains all tasks, but scaleIn: never forbids it; write scaleIn: confirm too',
-      );
     yield* checkSecretNames(pool);
     yield* checkMetricsVariables(pool);
     yield* checkForSecrets(pool.raw.environment, at(pool, 'environment'));

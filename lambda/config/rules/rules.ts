@@ -8,7 +8,7 @@ import type { Path } from '../problems/shown.ts';
 import { cpusFor, describeMemories, FARGATE_CPUS, memoriesFor } from '../schema/fargate-sizes.ts';
 import { checkAuth } from './auth-rules.ts';
 import { checkDeploymentRules } from './deployment-rules.ts';
-import { at, type ConfigDraft, isMapping, type PoolDraft, toMapping } from './drafts.ts';
+import { at, type ConfigDraft, isMapping, type PoolDraft } from './drafts.ts';
 import { countsUpToMax } from './max.ts';
 import { checkCredentialVariables } from './variable-rules.ts';
 
@@ -23,7 +23,6 @@ export function* checkRules(config: ConfigDraft): Findings {
     yield* checkSize(pool, config);
     yield* checkVariables(pool);
     yield* checkCredentialVariables(pool);
-    yield* checkTrust(pool, config);
     yield* checkIsUnique(pool, config);
   }
   yield* checkSums(config);
@@ -123,16 +122,6 @@ function* checkVariables(pool: PoolDraft): Findings {
   for (const name of Object.keys(pool.environment ?? {}))
     if (Object.hasOwn(pool.secrets ?? {}, name))
       yield error(at(pool, 'secrets', name), `"${name}" is also in environment; keep one of them`);
-}
-
-/** Only tasks with a guard get the certificates: a script installs them before the guard starts. */
-function* checkTrust(pool: PoolDraft, { raw }: ConfigDraft): Findings {
-  const { caBundle } = toMapping(raw.coder);
-  if (caBundle === undefined || pool.scaleIn === undefined || pool.scaleIn === 'lease') return;
-  yield warning(
-    at(pool, 'scaleIn'),
-    `with "${pool.scaleIn}" no guard installs the certificates of coder.caBundle in the tasks; use an image that trusts them already`,
-  );
 }
 
 /**

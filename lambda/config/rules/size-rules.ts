@@ -10,7 +10,7 @@ import { at, type ConfigDraft, draftConfig, type PoolDraft, toMapping } from './
 /** Findings about the sizes of a deployment. `caBundle` is the text of `coder.caBundle`. */
 export function* checkSizes(value: unknown, caBundle: string | undefined): Findings {
   const config = draftConfig(value);
-  const bundle = bundleProblem(config, caBundle);
+  const bundle = bundleProblem(caBundle);
   if (bundle !== undefined) yield bundle;
   else for (const pool of config.pools) yield* checkTask(pool, caBundle);
   const bytes = templateBytes(config, caBundle);
@@ -26,21 +26,20 @@ const KIB = 1024;
 const MOST_OF_TASK = 64 * KIB;
 /** The guard's script, and what every container has. Tests limit the script to 16 KiB. */
 const GUARDED_TASK = 18 * KIB;
-const BARE_TASK = 4 * KIB;
 /** A variable's field names. */
 const PER_VARIABLE = 20;
 /** A secret's field names, and an ARN around its name. */
 const PER_SECRET = 100;
 
-function bundleProblem({ pools }: ConfigDraft, caBundle: string | undefined): Mistake | undefined {
+function bundleProblem(caBundle: string | undefined): Mistake | undefined {
   const bytes = GUARDED_TASK + textBytes(caBundle);
-  if (bytes <= MOST_OF_TASK || !pools.some(isGuarded)) return undefined;
+  if (bytes <= MOST_OF_TASK) return undefined;
   const message = `the CA bundle has ${kib(textBytes(caBundle))}, but a task definition (at most 64 KiB) leaves ${kib(MOST_OF_TASK - GUARDED_TASK)} for it; keep only the authorities that coderd's certificate needs`;
   return error(['coder', 'caBundle'], message);
 }
 
 function* checkTask(pool: PoolDraft, caBundle: string | undefined): Findings {
-  const fixed = isGuarded(pool) ? GUARDED_TASK + textBytes(caBundle) : BARE_TASK;
+  const fixed = GUARDED_TASK + textBytes(caBundle);
   const bytes = fixed + variablesBytes(pool);
   if (bytes <= MOST_OF_TASK) return;
   const message = `the pool's task definition would have about ${kib(bytes)}, but ECS accepts at most 64 KiB. environment and secrets may have ${kib(MOST_OF_TASK - fixed)}; shorten them, or put them into the image`;
@@ -50,10 +49,6 @@ function* checkTask(pool: PoolDraft, caBundle: string | undefined): Findings {
 function variablesBytes({ environment = {}, secrets = {} }: PoolDraft): number {
   const [variables, references] = [Object.keys(environment).length, Object.keys(secrets).length];
   return jsonBytes(environment) + jsonBytes(secrets) + variables * PER_VARIABLE + references * PER_SECRET;
-}
-
-function isGuarded({ scaleIn }: PoolDraft): boolean {
-  return scaleIn === undefined || scaleIn === 'lease';
 }
 
 /** CloudFormation accepts templates of up to 1 MB. */

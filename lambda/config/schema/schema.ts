@@ -352,9 +352,9 @@ export const poolSchema = z.strictObject({
     description:
       'Drain all tasks of the pool and launch none. Remove the pool from the file once `autoscaler status` shows no task in it.',
   }),
-  scaleIn: z.enum(['lease', 'confirm', 'never']).default('lease').meta({
+  scaleIn: z.enum(['lease']).default('lease').meta({
     description:
-      'How the pool scales in. `lease`: each task protects itself and drains on request, so no build is killed. `confirm`: for images without sh or curl; a small risk remains. `never`: the pool is never scaled in.',
+      'No longer needed: every pool has the [guard](how-it-works.md#no-build-is-killed-the-lease).',
   }),
   image: image.optional(),
   cpu: cpu.optional(),
@@ -393,7 +393,7 @@ export const poolSchema = z.strictObject({
 /** With the names and units of the decision's fields. */
 const pool = poolSchema
   .meta({ examples: [EXAMPLE_POOL] })
-  .transform(({ idleTimeout, startTime, key, psk, token, capacity, ...same }) => ({
+  .transform(({ idleTimeout, startTime, key, psk, token, capacity, scaleIn: _, ...same }) => ({
     ...same,
     capacity: Array.isArray(capacity) ? capacity : undefined,
     instances: Array.isArray(capacity) ? undefined : capacity,

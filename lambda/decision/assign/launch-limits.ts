@@ -9,13 +9,7 @@ import { sum } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
 import type { Doubt } from '../model/plan.ts';
 import { priceOf } from '../settings/prices.ts';
-import {
-  type Capacity,
-  givesUpMissing,
-  launchesElsewhere,
-  measure,
-  roomToLaunch,
-} from '../supply/capacity.ts';
+import { type Capacity, launchesElsewhere, mayGiveUp, measure, roomToLaunch } from '../supply/capacity.ts';
 import { launchesForJobsOnly } from '../supply/doubts.ts';
 import type { PoolView } from '../supply/supply.ts';
 
@@ -86,5 +80,5 @@ export function computeLaunchLimits(
 /** Tasks that exist, and desired ones unless the count gives them up. */
 function countedTasks(view: PoolView, capacity: Capacity, doubts: readonly Doubt[]): number {
   const { tasks, missing, unseen } = view;
-  return tasks.length + unseen + (givesUpMissing(view, capacity, doubts) ? 0 : missing);
+  return tasks.length + unseen + (mayGiveUp(capacity, doubts) ? 0 : missing);
 }

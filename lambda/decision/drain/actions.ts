@@ -1,11 +1,10 @@
 /** The actions of a pool's decision: set the desired count, ask a task to leave, protect a task. */
 import { launchesFor, type PoolNeed } from '../assign/needs.ts';
 import { configuredFloor } from '../forecast/floors.ts';
-import type { TaskArn } from '../model/brands.ts';
 import { by } from '../model/collections.ts';
 import type { Action, Reason } from '../model/plan.ts';
 import type { Service } from '../model/snapshot.ts';
-import type { Confirming } from './confirm-rung.ts';
+import type { TaskView } from '../supply/task-state.ts';
 import { isKeptAwake } from './drainable.ts';
 import type { LeaveDecision } from './leaving.ts';
 
@@ -15,43 +14,30 @@ type CountChange = {
   readonly to: number;
   /** Reasons of the count, in the plan's words. */
   readonly why: readonly Reason[];
-  /** The only tasks that ECS may choose to stop. Empty: tasks that ECS cannot start are given up. */
-  readonly stops: readonly TaskArn[];
 };
 
-/**
- * Sets the count if it changes: a raise, or the lower count of tasks that have left. Without guards
- * ECS may choose any task that nothing protects, so a second look has to plan the same lower count
- * first (lambda/look/look.ts).
- */
-export function countActions(need: PoolNeed, { service, to, why, stops }: CountChange): readonly Action[] {
-  const { name: pool, scaleIn } = need.view.pool;
+/** Sets the count if it changes: a raise, or the lower count of tasks that have left. */
+export function countActions(need: PoolNeed, { service, to, why }: CountChange): readonly Action[] {
+  const { name: pool } = need.view.pool;
   const { serviceArn, desiredCount: from } = service;
   const change = { kind: 'set-desired', pool, service: serviceArn, from, to } as const;
-  if (stops.length > 0) return [{ ...change, why: 'stopping-after-confirmation', stops }];
   if (to === from) return [];
   if (to > from) return [{ ...change, why: raiseReason(need) }];
-  return [{ ...change, why: lowerReason(need, why), ...(scaleIn === 'lease' ? {} : { stops }) }];
+  return [{ ...change, why: lowerReason(need, why) }];
 }
 
-/** Only guards act on a request. Without guards, the count stops a spare task. */
+/** Only guards act on a request. */
 export function askActions({ view }: PoolNeed, decisions: readonly LeaveDecision[]): readonly Action[] {
-  const { name: pool, scaleIn } = view.pool;
+  const { name: pool } = view.pool;
   return decisions.flatMap(({ kind, why, task }) =>
-    kind === 'leave' && (scaleIn === 'lease' || why !== 'idle-long-enough')
-      ? [{ kind: 'ask-to-leave', pool, task: task.task.taskArn, why }]
-      : [],
+    kind === 'leave' ? [{ kind: 'ask-to-leave', pool, task: task.task.taskArn, why }] : [],
   );
 }
 
 /** Protects tasks from being stopped by ECS. */
-export function protectActions({ view }: PoolNeed, tasks: Confirming['protect']): readonly Action[] {
-  return tasks.map(({ task, why }) => ({
-    kind: 'protect',
-    pool: view.pool.name,
-    task: task.task.taskArn,
-    why,
-  }));
+export function protectActions({ view }: PoolNeed, tasks: readonly TaskView[]): readonly Action[] {
+  const { name: pool } = view.pool;
+  return tasks.map(({ task }) => ({ kind: 'protect', pool, task: task.taskArn, why: 'may-hold-a-job' }));
 }
 
 /** Raised counts first, then drain requests and protections, then lowered counts. */

@@ -1,23 +1,16 @@
 /** Decides about one pool: which tasks drain, and its desired count. */
 import type { PoolNeed } from '../assign/needs.ts';
 import type { EpochMs } from '../model/brands.ts';
-import { partition } from '../model/collections.ts';
 import type { Action, Doubt } from '../model/plan.ts';
 import type { Service } from '../model/snapshot.ts';
 import { isPaused } from '../settings/settings-in-force.ts';
 import { isDeploying, mayDrain } from '../supply/capacity.ts';
-import { isGuarded, isSure } from '../supply/task-state.ts';
+import type { TaskView } from '../supply/task-state.ts';
 import { askActions, countActions, protectActions } from './actions.ts';
-import {
-  type Confirming,
-  decideConfirming,
-  isStopping,
-  isUnprotected,
-  protectUnguarded,
-} from './confirm-rung.ts';
 import { type CountDecision, decideCount } from './counts.ts';
 import { replacementsOf, spareOf } from './drainable.ts';
 import { decideLeaving, keepAll, type LeaveDecision, withoutRefused } from './leaving.ts';
+import { unguardedToKeep } from './unguarded.ts';
 
 /** The pool has an ECS service. */
 type PoolInput = {
@@ -28,18 +21,16 @@ type PoolInput = {
   readonly now: EpochMs;
 };
 
-type Course = {
-  /** The tasks that leave, and the spare tasks that stay. */
-  readonly leaving: readonly LeaveDecision[];
-  readonly count: CountDecision;
-  readonly confirming: Confirming;
-};
-
-export type PoolDecision = Course & {
+export type PoolDecision = {
   readonly need: PoolNeed;
   readonly doubts: readonly Doubt[];
   /** `sized`: as the need asks for. The other modes launch and drain nothing. */
   readonly mode: 'no-service' | 'server-too-old' | 'paused' | 'sized';
+  /** The tasks that leave, and the spare tasks that stay. */
+  readonly leaving: readonly LeaveDecision[];
+  readonly count: CountDecision;
+  /** Tasks without a guard that get a protection. */
+  readonly kept: readonly TaskView[];
   /** The desired count, in tasks. */
   readonly to: number;
   readonly actions: readonly Action[];
@@ -49,45 +40,28 @@ export type PoolDecision = Course & {
 
 /** Decides about one pool. Never throws: there is a decision for every state. */
 export function decidePool(need: PoolNeed, doubts: readonly Doubt[], now: EpochMs): PoolDecision {
-  const { service, overrides, pool } = need.view;
+  const { service, overrides } = need.view;
   const to = service?.desiredCount ?? 0;
-  const nothing = { need, doubts, to, leaving: [], count: { to, why: [] }, confirming: NOTHING, actions: [] };
+  const nothing = { need, doubts, to, leaving: [], count: { to, why: [] }, kept: [], actions: [] };
   if (service === undefined) return { ...nothing, mode: 'no-service' };
   if (doubts.includes('server-too-old')) return { ...nothing, mode: 'server-too-old' };
-  const input = { need, service, doubts, now };
-  if (isPaused(overrides)) {
-    const confirming = protectPaused(input);
-    return { ...nothing, mode: 'paused', confirming, actions: protectActions(need, confirming.protect) };
-  }
-  return toDecision(input, pool.scaleIn === 'lease' ? decideLeasePool(input) : decideGuardlessPool(input));
-}
-
-const NOTHING = { protect: [], stop: [], why: [] };
-
-/** A pause must stop no build, so protections are still renewed. */
-function protectPaused({ need: { view, capacity }, service, doubts }: PoolInput): Course['confirming'] {
-  if (view.pool.scaleIn === 'lease') return protectUnguarded(view);
-  const count = { to: service.desiredCount, why: [] };
-  return decideConfirming({ view, service, capacity, leaving: [], count, doubts });
-}
-
-function toDecision({ need, service, doubts }: PoolInput, course: Course): PoolDecision {
-  const { leaving, count, confirming } = course;
-  const stops = confirming.stop.map(({ task }) => task.taskArn);
-  const to = stops.length > 0 ? need.capacity.working - stops.length : count.to;
+  // a pause must stop no build either
+  const kept = unguardedToKeep(need.view, doubts);
+  const protections = protectActions(need, kept);
+  if (isPaused(overrides)) return { ...nothing, mode: 'paused', kept, actions: protections };
+  const { leaving, count } = decideCourse({ need, service, doubts, now });
   return {
-    ...{ need, doubts, mode: 'sized', to },
-    ...course,
+    ...{ need, doubts, mode: 'sized', to: count.to, leaving, count, kept },
     actions: [
-      ...countActions(need, { service, to, why: count.why, stops }),
-      ...protectActions(need, confirming.protect),
+      ...countActions(need, { service, ...count }),
+      ...protections,
       ...(mayDrain(need.capacity, doubts.length > 0) ? askActions(need, leaving) : []),
     ],
   };
 }
 
-/** Rung `lease`: the guard stops an idle daemon on request, and the count follows. */
-function decideLeasePool(input: PoolInput): Course {
+/** The guard stops an idle daemon on request, and the count follows. */
+function decideCourse(input: PoolInput): Pick<PoolDecision, 'leaving' | 'count'> {
   const { need, service, doubts } = input;
   const { view, capacity, tasks } = need;
   return {
@@ -95,7 +69,6 @@ function decideLeasePool(input: PoolInput): Course {
     count: leavesCount(input)
       ? { to: service.desiredCount, why: [] }
       : decideCount({ service, capacity, wanted: tasks.granted, max: view.pool.max, doubts }),
-    confirming: protectUnguarded(view),
   };
 }
 
@@ -110,42 +83,5 @@ function leavingGuarded({ need, service, now }: PoolInput): readonly LeaveDecisi
   const spare = decideLeaving(need.view, spareOf(need), now);
   // the count stays while ECS deploys: ECS would start another task in the place of a spare one
   const isHeld = isDeploying({ service, capacity: need.capacity });
-  return [...replacementsOf(need, now), ...(isHeld ? keepAll(spare, 'holding-for-deployment') : spare)];
-}
-
-/**
- * Rungs `confirm` and `never`: ECS could stop any task when the count is lowered. So busy tasks are
- * protected, and the count is lowered only when ECS has no other choice (confirm-rung.ts).
- */
-function decideGuardlessPool(input: PoolInput): Course {
-  const { need, service, doubts } = input;
-  const { view, capacity } = need;
-  const leaving = leavingGuardless(input);
-  const count = decideGuardlessCount(input);
-  const confirming = decideConfirming({ view, service, capacity, leaving, count, doubts });
-  return { leaving, count, confirming };
-}
-
-/** Only tasks that ECS cannot start are given up here, while all others are protected. */
-function decideGuardlessCount({ need, service, doubts }: PoolInput): CountDecision {
-  const { view, capacity, tasks } = need;
-  const from = service.desiredCount;
-  if (isStopping(view.tasks, { desired: from, total: capacity.total, wanted: tasks.wanted }))
-    return { to: from, why: [] };
-  const count = decideCount({ service, capacity, wanted: tasks.granted, max: view.pool.max, doubts });
-  const mayGiveUp = capacity.isHeldBack && view.tasks.every(isSure);
-  return count.to < from && !mayGiveUp ? { to: from, why: [] } : count;
-}
-
-/** Tasks of an earlier rung may have guards. Of the others, unprotected ones go first. */
-function leavingGuardless({ need, now }: PoolInput): readonly LeaveDecision[] {
-  const { view } = need;
-  const replaced = replacementsOf(need, now).filter(({ task }) => isGuarded(task));
-  const spare = spareOf(need);
-  if (view.pool.scaleIn === 'never') return [...replaced, ...decideLeaving(view, spare, now)];
-  const guardless = view.tasks.filter((task) => !isGuarded(task));
-  const [unprotected, isProtected] = partition(guardless, isUnprotected);
-  const first = decideLeaving({ ...view, tasks: unprotected }, spare, now);
-  const rest = decideLeaving({ ...view, tasks: isProtected }, spare - first.length, now);
-  return [...replaced, ...first, ...keepAll(rest, 'holding-for-protection')];
+  return [...replacementsOf(need, now), ...(isHeld ? keepAll(spare) : spare)];
 }

@@ -13,7 +13,7 @@ export type LeaveDecision =
   | {
       readonly task: TaskView;
       readonly kind: 'keep';
-      readonly why: 'idle-too-briefly' | 'holding-for-protection' | 'holding-for-deployment' | Replacing;
+      readonly why: 'idle-too-briefly' | 'holding-for-deployment' | Replacing;
     };
 
 /**
@@ -75,13 +75,12 @@ export function decideReplacing(
   });
 }
 
-/** The same decisions, but every task stays for now. */
-export function keepAll(
-  decisions: readonly LeaveDecision[],
-  why: 'holding-for-protection' | 'holding-for-deployment',
-): readonly LeaveDecision[] {
+/** The same decisions, but every task stays while ECS deploys. */
+export function keepAll(decisions: readonly LeaveDecision[]): readonly LeaveDecision[] {
   return decisions.map((decision) =>
-    decision.kind === 'leave' ? { task: decision.task, kind: 'keep', why } : decision,
+    decision.kind === 'leave'
+      ? { task: decision.task, kind: 'keep', why: 'holding-for-deployment' }
+      : decision,
   );
 }
 

@@ -21,13 +21,6 @@ export type PoolAuth =
 
 export type Architecture = 'arm64' | 'x86_64';
 
-/**
- * How a pool is scaled in. `lease`: the guard in each task holds a lease, and drains on request.
- * `confirm`: for images without sh or curl; the autoscaler itself protects busy tasks, and looks
- * again just before it lowers a count. `never`: like `confirm`, but no count is ever lowered.
- */
-export type ScaleIn = 'lease' | 'confirm' | 'never';
-
 /** While a pool is at zero, no job announces these (docs/internals/coder.md §10). */
 export type Wake = {
   readonly autostart: boolean;
@@ -122,7 +115,6 @@ export type PoolConfig = {
   readonly schedules: readonly Schedule[];
   /** Absent: no other stack launches for the same jobs (demand/peers.ts). */
   readonly peers?: Peers | undefined;
-  readonly scaleIn: ScaleIn;
   /** About to be removed: all its tasks drain, and it launches none (docs/adr/0017). */
   readonly retiring: boolean;
   readonly image: string;

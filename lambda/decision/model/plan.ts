@@ -1,6 +1,6 @@
 /** The plan: what one look decided, and why, as plain data. */
 import type { DaemonId, JobId, PoolName, ServiceArn, TaskArn } from './brands.ts';
-import type { Capacity, ScaleIn } from './config.ts';
+import type { Capacity } from './config.ts';
 import type { SecretKind } from './secrets.ts';
 import type { ReadingStatus } from './snapshot.ts';
 import type { Tags } from './tags.ts';
@@ -96,8 +96,6 @@ type ReasonFields = Record<'pending-jobs' | 'served-by-free' | 'served-by-starti
     /** `changes`: the most counts that a look changes. */
     'left-to-next-look': { to: number; changes: number };
     'old-secret': OldSecretFields;
-    /** Rung `confirm`: ECS may stop these tasks once all others are protected, after a second look. */
-    'stopping-after-confirmation': { tasks: number; unprotected: number };
     /** `failures`: failed starts since a daemon last registered. */
     'starts-failing': { failures: number } & Probe;
     /** A quota is used up, or there is no capacity. `tasks`: desired ones without a task record. */
@@ -123,19 +121,13 @@ type TasksReason =
   | 'above-pin'
   | 'idle-long-enough'
   | 'idle-too-briefly'
-  /** Tasks without a guard, which the autoscaler protects: they may hold a job, or have to stay. */
+  /** Tasks without a guard that may hold a job: the autoscaler protects them. */
   | 'protecting'
-  /** Rung `confirm`: idle for long enough, but the protection of the last build still runs. */
-  | 'holding-for-protection'
-  /** Rung `never`: idle tasks that stay. */
-  | 'never-scaled-in'
   | 'tasks-left'
   /** A raised count includes tasks that are leaving or have left: ECS has not stopped them yet. */
   | 'includes-leaving'
   | 'waiting-for-vacant'
   | 'holding-for-starting'
-  /** Rung `confirm`: a task drains that still has the lease of an earlier guard or of a person. */
-  | 'holding-for-leaving'
   | 'holding-for-unguarded'
   /** Idle daemons that are kept because the record of earlier builds is too short to drain them. */
   | 'holding-for-record';
@@ -180,7 +172,7 @@ type OldSecretFields = ChangedSecret & {
    * Why no task is replaced. `until-connected`: coderd may not have the new pre-shared key yet.
    * `no-guard`: nothing in these tasks reacts to a drain request. Null: nothing prevents it.
    */
-  readonly held: 'until-connected' | 'no-guard' | null;
+  readonly held: 'until-connected' | null;
 };
 export type OldSecretReason = ReasonOf<'old-secret'>;
 
@@ -256,7 +248,6 @@ export type MalformedOverride = {
 
 export type PoolPlan = {
   readonly name: PoolName;
-  readonly scaleIn: ScaleIn;
   readonly retiring: boolean;
   /** The overrides that are in force. */
   readonly overrides: readonly Override[];
@@ -289,8 +280,6 @@ export type Action =
       readonly from: number;
       readonly to: number;
       readonly why: Reason['code'];
-      /** Rung `confirm`: all that ECS may stop, if a second look plans the same. */
-      readonly stops?: readonly TaskArn[] | undefined;
     }
   | {
       readonly kind: 'ask-to-leave';
@@ -303,7 +292,7 @@ export type Action =
       readonly kind: 'protect';
       readonly pool: PoolName;
       readonly task: TaskArn;
-      readonly why: 'may-hold-a-job' | 'is-to-stay';
+      readonly why: 'may-hold-a-job';
     };
 
 /**

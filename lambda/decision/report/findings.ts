@@ -180,7 +180,7 @@ const LONG_JOB_MS = DAY_MS;
 
 /** With doubts a draining task may have a daemon although coderd does not list it. */
 function tasksFindings(
-  { pool: { name: pool, scaleIn }, tasks: all, organization }: PoolView,
+  { pool: { name: pool }, tasks: all, organization }: PoolView,
   now: EpochMs,
   isDoubtful: boolean,
 ): readonly Finding[] {
@@ -188,7 +188,7 @@ function tasksFindings(
   const ofLongJobs = organization && workersOfLongJobs(organization.jobs, { now });
   const found = {
     'tasks-unguarded': isAtRisk,
-    'tasks-lease-late': (task) => scaleIn === 'lease' && isLeaseLate(task, now),
+    'tasks-lease-late': (task) => isLeaseLate(task, now),
     'tasks-without-daemon': ({ state, use }) => state === 'working' && use === 'silent',
     'tasks-vacant': ({ state, daemon }) => state === 'left' && daemon === undefined,
     'tasks-draining-without-daemon': hasNoDaemon,

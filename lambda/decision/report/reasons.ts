@@ -23,7 +23,7 @@ type Look = { readonly snapshot: Snapshot; readonly config: Config };
 
 /** Derives all reasons of a pool: at least one, and one of each code. */
 export function reasonsOf(decision: PoolDecision, { snapshot, config }: Look): readonly Reason[] {
-  const { need, doubts, mode, confirming } = decision;
+  const { need, doubts, mode, kept } = decision;
   const now = snapshot.takenAt;
   switch (mode) {
     case 'no-service':
@@ -34,7 +34,7 @@ export function reasonsOf(decision: PoolDecision, { snapshot, config }: Look): r
     }
     case 'paused': {
       const waiting = [...jobReasons(need), ...heldBackReasons(need, now)];
-      return [...overrideReasons(need, 'pause', 'paused'), ...waiting, ...confirming.why];
+      return [...overrideReasons(need, 'pause', 'paused'), ...waiting, ...protectingReasons(kept)];
     }
     case 'sized':
       return sizedReasons(decision, config, now);
@@ -49,7 +49,7 @@ function missingService(doubts: readonly Doubt[], { ecs }: Snapshot): Reason {
 }
 
 function sizedReasons(decision: PoolDecision, config: Config, now: EpochMs): readonly Reason[] {
-  const { need, doubts, leaving, confirming, count, later } = decision;
+  const { need, doubts, leaving, kept, count, later } = decision;
   const why: Reason[] = [
     ...(later === undefined ? [] : [{ code: 'left-to-next-look', ...later } as const]),
     ...standingReasons(need, doubts),
@@ -60,7 +60,7 @@ function sizedReasons(decision: PoolDecision, config: Config, now: EpochMs): rea
     ...jobsOnlyReasons(need, doubts),
     ...(doubts.includes('license-missing') ? unlicensedReasons(need) : boundReasons(need, config)),
     ...leaveReasons(need, leaving, doubts),
-    ...confirming.why,
+    ...protectingReasons(kept),
     ...count.why,
   ];
   // a doubt may hold both a drain request and a count, but one reason is enough
@@ -68,6 +68,10 @@ function sizedReasons(decision: PoolDecision, config: Config, now: EpochMs): rea
   const visible = distinct.filter((reason) => !isOnlyPause(reason));
   if (visible.length > 0) return visible;
   return [doubts.length > 0 ? { code: 'holding-for-doubt', doubts } : { code: 'nothing-to-do' }];
+}
+
+function protectingReasons({ length }: PoolDecision['kept']): readonly Reason[] {
+  return length > 0 ? [{ code: 'protecting', tasks: length }] : [];
 }
 
 /** Reasons that hold for as long as a person wants. */
@@ -295,12 +299,10 @@ function leaveReasons(
   });
   // with doubts, a task that seems to need a replacement may not need one
   const reasons: Reason[] = doubts.length === 0 ? [...replacing] : [];
-  if (long > 0 && mayLeave) reasons.push(...spareReasons(need, long));
+  if (long > 0 && mayLeave) reasons.push({ code: 'idle-long-enough', tasks: long });
   const held = long + replacing.filter(isWaiting).length;
   if (held > 0 && unguarded > 0) reasons.push({ code: 'holding-for-unguarded', tasks: unguarded });
   if (held > 0 && doubts.length > 0) reasons.push({ code: 'holding-for-doubt', doubts });
-  const kept = count('holding-for-protection');
-  if (kept > 0) reasons.push({ code: 'holding-for-protection', tasks: kept });
   if (count('holding-for-deployment') > 0) reasons.push({ code: 'holding-for-deployment' });
   if (brief > 0) reasons.push({ code: 'idle-too-briefly', tasks: brief });
   return reasons;
@@ -309,11 +311,4 @@ function leaveReasons(
 /** Whether tasks with this reason still wait for a drain request. */
 function isWaiting(reason: Reason): boolean {
   return reason.code !== 'old-secret' || reason.tasks > reason.draining;
-}
-
-function spareReasons({ view }: PoolNeed, tasks: number): readonly Reason[] {
-  const { scaleIn } = view.pool;
-  if (scaleIn === 'lease') return [{ code: 'idle-long-enough', tasks }];
-  // rung `confirm` has its own reasons
-  return scaleIn === 'never' ? [{ code: 'never-scaled-in', tasks }] : [];
 }

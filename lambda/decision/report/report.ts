@@ -64,7 +64,6 @@ function reportPool({ need, to }: PoolDecision, why: readonly Reason[]): PoolPla
   const { service, pool, overrides, startTime } = need.view;
   return {
     name: pool.name,
-    scaleIn: pool.scaleIn,
     retiring: pool.retiring,
     overrides,
     service: service?.serviceArn ?? null,

@@ -7,7 +7,7 @@ import type { Snapshot } from '../model/snapshot.ts';
 import { HOUR_MS, MINUTE_MS } from '../model/units.ts';
 import { type Credential, outdatedCredential, unprovenPsk } from '../supply/credentials.ts';
 import { awsTimeOf, type PoolView } from '../supply/supply.ts';
-import { isGuarded, type TaskView } from '../supply/task-state.ts';
+import type { TaskView } from '../supply/task-state.ts';
 
 /** Tells how many tasks still have an earlier value of a secret. None if all have the present ones. */
 export function oldSecretReasons(
@@ -25,7 +25,7 @@ export function oldSecretReasons(
       of: tasks.length,
       draining: old.filter(({ state }) => state === 'leaving').length,
       asked: leaving.filter(({ kind, task }) => kind === 'leave' && old.includes(task)).length,
-      held: heldBy(view, old),
+      held: unprovenPsk(view) === undefined ? null : 'until-connected',
       ...changeOf(credential),
     },
   ];
@@ -40,12 +40,6 @@ function present({ tasks }: PoolView): readonly TaskView[] {
 function latestOf(view: PoolView, old: readonly TaskView[]): Credential | undefined {
   const concerned = new Set(old.map((task) => outdatedCredential(view, task)));
   return view.credentials.find((credential) => concerned.has(credential));
-}
-
-function heldBy(view: PoolView, old: readonly TaskView[]): OldSecretReason['held'] {
-  if (unprovenPsk(view) !== undefined) return 'until-connected';
-  const hasGuard = view.pool.scaleIn === 'lease' || old.some(isGuarded);
-  return hasGuard ? null : 'no-guard';
 }
 
 function changeOf({ secret, kind, changedAt, previousAt }: Credential): ChangedSecret {

@@ -56,7 +56,7 @@ export function wakeOverride(overrides: readonly Override[]): Override | undefin
 
 /** The settings that add no task: a pool keeps them while its count is fixed. Only `wake` changes. */
 type Kept =
-  | ('name' | 'organization' | 'tags' | 'auth' | 'scaleIn' | 'retiring' | 'idleTimeoutMs' | 'startTimeMs')
+  | ('name' | 'organization' | 'tags' | 'auth' | 'retiring' | 'idleTimeoutMs' | 'startTimeMs')
   | ('wake' | 'waiting' | 'dollarsPerLaunch' | 'prebuilds' | 'peers' | 'capacity' | 'instances')
   | ('image' | 'cpu' | 'memory' | 'architecture' | 'spot' | 'environment' | 'secrets');
 

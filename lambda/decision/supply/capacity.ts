@@ -4,7 +4,7 @@ import type { Service } from '../model/snapshot.ts';
 import { isOldRevision, type OlderTasks } from './older-tasks.ts';
 import { FAILURES_TO_TRIP } from './starts.ts';
 import type { PoolView } from './supply.ts';
-import { hasJustLeft, isLeaving, isSure, type TaskView } from './task-state.ts';
+import { hasJustLeft, isLeaving, type TaskView } from './task-state.ts';
 
 export type Capacity = {
   /** Tasks that ECS runs or will run, without those that drain or have left. */
@@ -62,7 +62,7 @@ export function measure(view: PoolView): Capacity {
     isHeldBack: isHeldBack(view),
     unguarded,
     justLeft: count(hasJustLeft),
-    exposed: unguarded + (isFailing ? 0 : count((task) => isExposed(view, task))),
+    exposed: unguarded + count((task) => isExposed(view, task)),
     leaving: replacing + count(({ state }) => state === 'leaving'),
     replacing,
     left: count(({ state }) => state === 'left'),
@@ -96,13 +96,13 @@ export function isRefusedLeases({ failing }: Pick<PoolView, 'failing'>): boolean
 }
 
 /**
- * Whether a starting task may get a daemon that ECS could stop. Not while leases are refused and
- * the task has waited for its own: a guard starts no daemon without one. An old task may be of an
- * earlier rung.
+ * Whether a starting task may get a daemon that ECS could stop. Not where starts keep failing, nor while
+ * leases are refused and the task has waited for its own: a guard starts no daemon without one. An old task
+ * may have no guard.
  */
 function isExposed(view: PoolView, { state, task, shouldHaveLease }: TaskView): boolean {
   if (state !== 'starting' || task.lastStatus !== 'RUNNING') return false;
-  const waits = isRefusedLeases(view) && shouldHaveLease;
+  const waits = view.failing.keepsEnding || (isRefusedLeases(view) && shouldHaveLease);
   return !waits || view.service === undefined || isOldRevision(task, view.service);
 }
 
@@ -171,15 +171,6 @@ export function isComing(task: TaskView): boolean {
  */
 export function mayGiveUp(capacity: Capacity, doubts: readonly Doubt[]): boolean {
   return capacity.isHeldBack && capacity.exposed === 0 && capacity.uncounted === 0 && doubts.length === 0;
-}
-
-/** Whether the count is lowered by the missing tasks (counts.ts, confirm-rung.ts). */
-export function givesUpMissing(
-  { pool, tasks }: PoolView,
-  capacity: Capacity,
-  doubts: readonly Doubt[],
-): boolean {
-  return (pool.scaleIn === 'lease' || tasks.every(isSure)) && mayGiveUp(capacity, doubts);
 }
 
 export type Rollout = { readonly service: Service; readonly capacity: Capacity };

@@ -9,6 +9,7 @@ import { compareVersion, OLDEST_SERVER } from '../model/version.ts';
 import { isAlive, workerOf } from './daemons.ts';
 import { type ClusterLists, listsFor } from './left-out.ts';
 import { awsTimeOf, type PoolView } from './supply.ts';
+import { lacksGuard } from './task-state.ts';
 
 export type Doubts = {
   /** All doubts about a pool. Empty: the readings are trusted. */
@@ -172,8 +173,8 @@ function judgeWorkers(
   });
   const affected = pools.filter((view) => view.organization === organization);
   const isNew = unexplained.every(({ started_at }) => (started_at ?? 0) > now - BETWEEN_READINGS_MS);
-  // a wrong guess does no harm if a guard holds each lease
-  const isGuarded = affected.every(({ pool }) => pool.scaleIn === 'lease');
+  // a wrong guess does no harm if each task has a guard, or gets one
+  const isGuarded = !affected.some(({ tasks }) => tasks.some(lacksGuard));
   if (isGuarded && isNew && unknown.size <= sum(affected, registering)) return [];
   const ids = unexplained.map(({ id }) => id).sort();
   return [

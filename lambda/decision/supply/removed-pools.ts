@@ -5,7 +5,7 @@
  */
 import { type EpochMs, type PoolName, poolOfPart } from '../model/brands.ts';
 import { by, unique } from '../model/collections.ts';
-import type { Config, PoolConfig, ScaleIn } from '../model/config.ts';
+import type { Config, PoolConfig } from '../model/config.ts';
 import { isOwn, ORGANIZATION_TAG, POOL_TAG, SCALE_IN_TAG, tagOf } from '../model/service-tags.ts';
 import type { Service, Snapshot } from '../model/snapshot.ts';
 import { HOUR_MS } from '../model/units.ts';
@@ -30,17 +30,13 @@ export function removedPools({ ecs, coder, takenAt }: Snapshot, { pools }: Confi
       const [name, organization, scaleIn] = [POOL_TAG, ORGANIZATION_TAG, SCALE_IN_TAG].map((key) =>
         tagOf(service, key),
       );
-      // report only: its organization is not read, or ECS alone would choose which task stops
+      // report only: its organization is not read, or its tasks have no guard that drains
       const view = coder.organizations.find(({ name: it, id }) => it === organization || id === organization);
-      if (name === undefined || known.has(name) || view === undefined || !isDrainable(scaleIn)) return [];
+      if (name === undefined || known.has(name) || view === undefined || scaleIn !== 'lease') return [];
       const tags = view.daemons.items.find((daemon) => poolNamed(daemon) === poolOfPart(name))?.tags ?? {};
-      return [{ ...REMOVED_POOL_SETTINGS, name: name as PoolName, organization: view.name, scaleIn, tags }];
+      return [{ ...REMOVED_POOL_SETTINGS, name: name as PoolName, organization: view.name, tags }];
     });
   return unique(found, ({ name }) => name).toSorted(by(({ name }) => name));
-}
-
-function isDrainable(scaleIn: string | undefined): scaleIn is Exclude<ScaleIn, 'never'> {
-  return scaleIn === 'lease' || scaleIn === 'confirm';
 }
 
 function isSettled({ deployments }: Service, now: EpochMs): boolean {
@@ -51,7 +47,7 @@ function isSettled({ deployments }: Service, now: EpochMs): boolean {
 }
 
 /** A retiring pool launches no task, so most settings do not matter. */
-const REMOVED_POOL_SETTINGS: Omit<PoolConfig, 'name' | 'organization' | 'scaleIn' | 'tags'> = {
+const REMOVED_POOL_SETTINGS: Omit<PoolConfig, 'name' | 'organization' | 'tags'> = {
   ...NO_TASKS,
   retiring: true,
   auth: { kind: 'managed' },

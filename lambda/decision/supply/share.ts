@@ -11,7 +11,7 @@ import { isSpotPart, type PoolName, poolOfPart } from '../model/brands.ts';
 import { by, sum } from '../model/collections.ts';
 import type { Doubt } from '../model/plan.ts';
 import { launchCost, priceOf } from '../settings/prices.ts';
-import { givesUpMissing, isHeldBack, measure } from './capacity.ts';
+import { isHeldBack, mayGiveUp, measure } from './capacity.ts';
 import type { Share, SpotProblem } from './spot.ts';
 import type { PoolView } from './supply.ts';
 
@@ -64,7 +64,7 @@ function takenBy(view: PoolView, doubts: readonly Doubt[]): number {
   const capacity = measure(view);
   if (!capacity.isHeldBack) return capacity.total;
   const inVain = view.tasks.filter(({ state }) => state === 'starting').length - capacity.starting;
-  return capacity.total + inVain + (givesUpMissing(view, capacity, doubts) ? 0 : view.missing);
+  return capacity.total + inVain + (mayGiveUp(capacity, doubts) ? 0 : view.missing);
 }
 
 /** Why no task can start in a part. */

@@ -29,7 +29,7 @@ const DIED_EARLY = 77;
 const GUARD_EXIT_CODES: ReadonlyMap<number, string> = new Map([
   [76, 'the daemon exited with 0 without a drain request. Check the image and its coder'],
   [DIED_EARLY, 'the daemon ended by itself soon after its start. Read the log of the task'],
-  [78, 'the image lacks curl, sleep, tr or date, which the guard needs. Add it, or set scaleIn: confirm'],
+  [78, 'the image lacks curl, sleep, tr or date, which the guard needs. Add it (docs/upgrade.md)'],
 ]);
 
 export type FailingStarts = {

@@ -14,7 +14,7 @@ import { type InForce, settingsInForce } from '../settings/settings-in-force.ts'
 import { type Credential, deriveCredentials } from './credentials.ts';
 import { type Claims, type DaemonIndex, indexDaemons, isAlive, poolNamed, taskId } from './daemons.ts';
 import { listsOfTasks } from './left-out.ts';
-import { countOlder, type OlderTasks, withShutOut } from './older-tasks.ts';
+import { countOlder, isOldRevision, type OlderTasks, withShutOut } from './older-tasks.ts';
 import { derivePlacement, type PlacementFailure } from './placement.ts';
 import { removedPools } from './removed-pools.ts';
 import { countInterruptions, type Interruptions, type Share } from './spot.ts';
@@ -33,6 +33,7 @@ import {
   boundToLease,
   claimsOn,
   deriveTaskView,
+  lacksGuard,
   leasedAt,
   type TaskView,
   withOneStart,
@@ -159,7 +160,11 @@ function derivePoolView({
       const judged = { isLate: isTaskLate, isRefused: isRefused(task), isOvertaken, isFailing };
       return deriveTaskView({ ...given(task), organization, ...judged });
     });
-  const tasks = isFailing && pool.scaleIn === 'lease' ? withOneStart(derived) : derived;
+  // a task that starts without a guard gets its daemon at once
+  const isGuarded = !derived.some(
+    (task) => lacksGuard(task) && !(service && isOldRevision(task.task, service)),
+  );
+  const tasks = isFailing && isGuarded ? withOneStart(derived) : derived;
   const unlisted = unlistedDaemons({
     ...{ pool, index, owned },
     tasks: () => tasksOfPool(pool, snapshot, byGroup),
@@ -182,7 +187,7 @@ function derivePoolView({
     missing: Math.max(0, (service?.desiredCount ?? 0) - tasks.length - unseen),
     olderTasks: service ? countOlder(all.filter(isKeptRunning), service) : { older: 0, uncounted: 0 },
     ...{ credentials, ...starts },
-    ...(pool.scaleIn === 'lease' && { failing: withShutOut(starts.failing, { tasks, service, now }) }),
+    ...(isGuarded && { failing: withShutOut(starts.failing, { tasks, service, now }) }),
     orphans: service !== undefined && areTasksKnown && !isSpotPart(pool.name) ? orphans : [],
     interruptions: countInterruptions(isSpotPart(pool.name) ? all : [], now),
     share: undefined,

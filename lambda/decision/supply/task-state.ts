@@ -9,14 +9,14 @@ import type { PoolConfig } from '../model/config.ts';
 import type { Daemon, OrganizationReadings, Protection, Task } from '../model/snapshot.ts';
 import { areEqual, normalizeTags, type TagSet } from '../model/tags.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../model/units.ts';
-import type { Claims, DaemonIndex } from './daemons.ts';
+import { type Claims, type DaemonIndex, poolNamed } from './daemons.ts';
 import { isOverdue, LEASE_LATE_MS } from './starts.ts';
 
 /** A guard sets and renews its lease to this. */
 const NEW_LEASE_MS = 48 * HOUR_MS;
 /** A protection with less time left than this means that the task drains. */
 const LEASE_MS = DAY_MS;
-/** Only guards and drain requests set a longer protection. Rung `confirm` uses half an hour. */
+/** Only guards and drain requests set a longer protection. Tasks without a guard get half an hour. */
 const GUARDLESS_MS = 2 * HOUR_MS;
 /** A drain request, or a guard that drains by itself, sets the protection to this. */
 const LEAVING_MS = 23 * HOUR_MS;
@@ -81,7 +81,7 @@ export function deriveTaskView(input: TaskInput): TaskView {
     isOvertaken,
     isLate: isRefused || input.isLate,
     shouldHaveLease: runsFor(task, now) >= LEASE_LATE_MS,
-    state: deriveState(input, daemon),
+    state: deriveState(input, claims),
     offers: normalizeTags(daemon?.tags ?? pool.tags),
     hasOtherTags: daemon !== undefined && !areEqual(normalizeTags(daemon.tags), normalizeTags(pool.tags)),
     idleSince: daemon !== undefined && use === 'idle' ? index?.idleSince(daemon, task) : undefined,
@@ -131,30 +131,31 @@ function leaseOf({ protection, now }: Pick<TaskInput, 'protection' | 'now'>): nu
   return protection.protectionEnabled ? Math.max(0, (protection.expirationDate ?? now) - now) : 0;
 }
 
-function deriveState(input: TaskInput, daemon: Daemon | undefined): TaskState {
-  const { task, now, protection, pool } = input;
+function deriveState(input: TaskInput, claims: Claims): TaskState {
+  const { task, now } = input;
   if (task.lastStatus !== 'RUNNING') return 'starting';
   const leaseMs = leaseOf(input) ?? 0;
-  // without a guard, a protection says nothing about the daemon; an earlier guard took a longer one
-  if (pool.scaleIn !== 'lease' && leaseMs <= GUARDLESS_MS)
-    return daemon === undefined && isBooting(task, now) ? 'starting' : 'working';
-  if (protection?.protectionEnabled === true) return leaseMs >= LEASE_MS ? 'working' : 'leaving';
-  if (hasLeft(input, daemon)) return 'left';
-  return daemon === undefined && isBooting(task, now) ? 'starting' : 'unguarded';
+  if (leaseMs >= LEASE_MS) return 'working';
+  if (isSure({ leaseMs })) return 'leaving';
+  if (hasLeft(input, claims)) return 'left';
+  return claims.daemon === undefined && isBooting(task, now) ? 'starting' : 'unguarded';
 }
 
 /**
  * A task has left if it has no protection and coderd says that none of its daemons can hold a job.
  * A missing row proves that only for a task past its boot time, and only if the readings are
  * complete. Two minutes are enough where starts keep failing, or if the daemon of a later task has
- * registered: a guard that has no lease has started no daemon, or its daemon has ended.
+ * registered: a guard that has no lease has started no daemon, or its daemon has ended. Without a guard a
+ * daemon may be offline and build on.
  */
 function hasLeft(
   { task, organization, index, now, protection, isFailing, isRefused, isOvertaken }: TaskInput,
-  daemon: Daemon | undefined,
+  claims: Claims,
 ): boolean {
+  const { daemon } = claims;
   const isKnown = organization?.jobs.status === 'ok' && organization.daemons.status === 'ok';
-  if (!isKnown || protection === undefined) return false;
+  if (!isKnown || protection === undefined || protection.protectionEnabled || isHostNamed(claims))
+    return false;
   const isGivenUp = isFailing || isRefused || isOvertaken;
   if (daemon === undefined) return runsFor(task, now) >= (isGivenUp ? LEASE_LATE_MS : BOOT_MS);
   return index?.activity(daemon) === 'offline';
@@ -198,9 +199,21 @@ export function isIdleLongEnough({ use, idleSince }: TaskView, pool: PoolConfig,
   return use === 'idle' && idleSince !== undefined && now - idleSince >= pool.idleTimeoutMs;
 }
 
-/** Then the task accepts a drain request, whatever its pool's current rung. */
+/** Then the task accepts a drain request. */
 export function isGuarded({ leaseMs }: TaskView): boolean {
   return (leaseMs ?? 0) >= LEASE_MS;
+}
+
+/**
+ * Whether a task has no guard, as in a pool that had `scaleIn: confirm` until 0.2: its daemon has the name of
+ * its host, or it has a protection as short as the autoscaler sets it (docs/adr/0011).
+ */
+export function lacksGuard({ leaseMs = 0, ...claims }: TaskView): boolean {
+  return leaseMs <= GUARDLESS_MS && (leaseMs > 0 || isHostNamed(claims));
+}
+
+function isHostNamed({ daemon, rivals }: Claims): boolean {
+  return [daemon, ...rivals].some((row) => row !== undefined && poolNamed(row) === undefined);
 }
 
 /**

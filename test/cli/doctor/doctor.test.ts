@@ -487,7 +487,7 @@ describe('a failed check', () => {
       broken: (world) =>
         world.deploy('cpu', { entryPoint: ['/opt/coder'], command: ['provisioner', 'start'] }),
       says: [
-        'FAIL  pool "cpu": guard: is not the entry point of the tasks, so ECS may stop running builds. Deploy (cdk deploy), or set scaleIn: confirm',
+        'FAIL  pool "cpu": guard: is not the entry point of the tasks, so ECS may stop running builds. Deploy (cdk deploy)',
       ],
     },
     {

@@ -1,11 +1,9 @@
 /** A retiring pool: all its tasks drain, and none is launched. */
 import { describe, expect, it } from 'vitest';
-import { NOW } from '../../support/parts.ts';
 import {
   actionsOf,
   type Change,
   codesInWords,
-  edit,
   inWords,
   listIs,
   planOf,
@@ -14,18 +12,6 @@ import {
 import { table } from '../../support/table.ts';
 
 const unreadable = listIs('jobs', { status: 'truncated' });
-/** Tasks without a guard, each with this many minutes of protection. */
-const confirming =
-  (...minutes: readonly number[]): Change =>
-  (snapshot, config) => {
-    edit((config as { pools: object[] }).pools, 0, { scaleIn: 'confirm' });
-    for (const [index, left] of minutes.entries())
-      edit(snapshot.ecs.protections.items, index, {
-        protectionEnabled: left > 0,
-        expirationDate: new Date(NOW + left * 60_000).toISOString(),
-      });
-  };
-
 type Row = {
   readonly world: string;
   readonly change?: Change;
@@ -54,21 +40,6 @@ it.each(table<Row>`
   if (why !== undefined) expect(codesInWords(poolOf(plan, 'cpu').why)).toBe(why);
   expect(poolOf(plan, 'cpu').retiring).toBe(true);
 });
-
-it.each([
-  { tasks: 'I1m', minutes: [0], expected: [[1, 0]], because: 'it need not be idle for long' },
-  { tasks: 'B I1m', minutes: [30, 0], expected: [[2, 1]], because: 'the busy one is protected' },
-  { tasks: 'I1m', minutes: [12], expected: [], because: 'the autoscaler never removes a protection' },
-])(
-  'gives $expected for tasks $tasks without a guard and $minutes min of protection, because $because',
-  (row) => {
-    const { actions } = planOf(`cpu ${row.tasks}, retiring`, confirming(...row.minutes));
-    const lowered = actions.map((action) =>
-      action.kind === 'set-desired' ? [action.from, action.to] : action,
-    );
-    expect(lowered).toEqual(row.expected);
-  },
-);
 
 describe('the jobs of a retiring pool', () => {
   it('are unserved if no other pool can run them', () => {

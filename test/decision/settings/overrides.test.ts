@@ -4,7 +4,6 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PoolConfig } from '../../../lambda/decision/model/config.ts';
 import type { Override, Plan, Reason } from '../../../lambda/decision/model/plan.ts';
 import {
   deriveOverrides,
@@ -180,10 +179,9 @@ type Row = {
 };
 
 const unreadable = listIs('jobs', { status: 'truncated' });
-const withRung =
-  (scaleIn: PoolConfig['scaleIn'], protectedMinutes: readonly number[]): Change =>
-  (snapshot, config) => {
-    edit((config as { pools: object[] }).pools, 0, { scaleIn });
+const protectedFor =
+  (...protectedMinutes: readonly number[]): Change =>
+  (snapshot) => {
     for (const [index, minutes] of protectedMinutes.entries())
       edit(snapshot.ecs.protections.items, index, {
         protectionEnabled: minutes > 0,
@@ -257,14 +255,11 @@ describe('a pause', () => {
     expect(poolOf(plan, 'cpu').floor.count).toBe(0);
   });
 
-  it.each(['confirm', 'never', 'lease'] as const)(
-    'protects the builds of tasks without a guard with rung %s',
-    (scaleIn) => {
-      const plan = planOf('cpu B I20m, paused', withRung(scaleIn, [5, 5]));
-      expect(plan.actions).toMatchObject([{ kind: 'protect', why: 'may-hold-a-job' }]);
-      expect(poolOf(plan, 'cpu').why).toEqual([reason, { code: 'protecting', tasks: 1 }]);
-    },
-  );
+  it('protects the builds of tasks without a guard', () => {
+    const plan = planOf('cpu B I20m, paused', protectedFor(5, 5));
+    expect(plan.actions).toMatchObject([{ kind: 'protect', why: 'may-hold-a-job' }]);
+    expect(poolOf(plan, 'cpu').why).toEqual([reason, { code: 'protecting', tasks: 1 }]);
+  });
 
   it('lets a pool that is awake open the gate, and wakes another pool instead of one at zero', () => {
     const spare = 'spare [gpu eu], cpu 4096, prewarm 0; start in 60s [gpu]';
@@ -282,7 +277,6 @@ describe('a pause of scale-in', () => {
     cpu B, scaleInPaused; 2 jobs |               | scale-in-paused NOTE, pending-jobs jobs 2 | cpu 1->3 pending-jobs | scale-out continues
     cpu I20m I20m, scaleInPaused, pin 3 |               |                                           | cpu 2->3 floor | a pin holds beside it
     cpu I20m, scaleInPaused      | ${unreadable} | scale-in-paused NOTE, holding-for-doubt doubts jobs-truncated+scale-in-paused | nothing        | other doubts are reported too
-    cpu I20m, scaleInPaused      | ${withRung('confirm', [0])} |                                           | nothing        | rung confirm stops no task either
   `)('plans $expected for $world, because $because', (row) => {
     checked(row);
   });

@@ -350,15 +350,6 @@ describe('the plan for tasks with an earlier value of a secret', () => {
     expect(plan.actions).toEqual([]);
   });
 
-  it('says that tasks without a guard stay', () => {
-    const tasks = [day({ lease: 20 }), young({ lease: 20 })];
-    const plan = planned({ tasks, secrets: [aSecret({ stored: 60 })], pool: { scaleIn: 'confirm' } });
-    expect(plan.actions.filter(({ kind }) => kind === 'ask-to-leave')).toEqual([]);
-    expect(sentenceOfPlan(plan)).toBe(
-      '1 of 2 tasks still uses the key of 13 November 2026: 1 stays until it is idle for long, because it has no guard',
-    );
-  });
-
   it.each([
     { kind: 'psk' as const, expected: 'the pre-shared key of 13 November 2026' },
     { kind: 'token' as const, expected: 'the token of 13 November 2026' },

@@ -13,7 +13,6 @@ import {
   listIs,
   organizationIn,
   planOf,
-  poolIs,
   serviceIs,
   taskIs,
   withoutOrganizations,
@@ -97,11 +96,13 @@ const startedBy =
       jobsOf(s).items.push(running(`a${index}`, fields));
     });
 
+const halfAnHour: Change = ({ ecs }) => edit(ecs.protections.items, 0, { expirationDate: later(1_800) });
+
 const newWorkers = table<Row>`
   world      | change              | expected                                                          | because
   cpu I20m R | ${startedBy(9)}     | nothing                                                           | it came after the daemons were read
   cpu I20m R | ${startedBy(10)}    | worker-unknown organization default jobs 1 jobIds a0 pools cpu    | the readings are not so far apart
-  cpu I20m R | ${all(poolIs({ scaleIn: 'confirm' }), startedBy(9))} | worker-unknown organization default jobs 1 jobIds a0 pools cpu    | a build could be lost there if that were wrong
+  cpu I20m R | ${all(startedBy(9), halfAnHour)} | worker-unknown organization default jobs 1 jobIds a0 pools cpu    | a build could be lost there if that were wrong
   cpu I20m R | ${startedBy(1, 1)}  | worker-unknown organization default jobs 2 jobIds a0+a1 pools cpu | it is unknown which of them is new
   cpu I20m P | ${startedBy(1)}     | worker-unknown organization default jobs 1 jobIds a0 pools cpu    | its daemon cannot be registered yet
   cpu I20m R R | ${startedBy(1, 60)} | worker-unknown organization default jobs 2 jobIds a0+a1 pools cpu | the other one has been running on

@@ -310,7 +310,7 @@ describe('the reason of failing starts', () => {
       scenario: 'the guard reports that the image lacks a tool',
       given: { stoppedReason: 'Essential container in task exited', containers: [{ exitCode: 78 }] },
       expected:
-        'Essential container in task exited; exit code 78: the image lacks curl, sleep, tr or date, which the guard needs. Add it, or set scaleIn: confirm',
+        'Essential container in task exited; exit code 78: the image lacks curl, sleep, tr or date, which the guard needs. Add it (docs/upgrade.md)',
     },
     {
       scenario: 'there is no reason',

@@ -141,21 +141,19 @@ it.each([
   { cpu: { tasks: 'N', desired: 2 }, expected: [], because: 'ECS might stop the task without a lease' },
   { cpu: { tasks: 'B', desired: 2, overrides: paused }, expected: [], because: 'a person paused the pool' },
   {
-    cpu: { tasks: 'U9m', desired: 2, min: 1, scaleIn: 'confirm' },
+    cpu: { tasks: 'U9m', desired: 2, min: 1 },
     expected: [],
-    because: 'ECS might stop a task that is not protected for long enough',
+    because: 'ECS might stop a task that nothing protects',
   },
 ])('reserves room for unplaced tasks while they are desired: $because', ({ cpu, expected }) => {
-  const { scaleIn = 'lease', ...pool } = cpu;
   const gpu = { pool: 'gpu' };
   const picture = {
-    pools: { cpu: pool, gpu: { tags: gpu } },
+    pools: { cpu, gpu: { tags: gpu } },
     pending: [{ tags: gpu, jobs: 1 }],
     maxTasks: 2,
   };
-  const plan = planOf(picture, ({ ecs, takenAt }, config) => {
+  const plan = planOf(picture, ({ ecs, takenAt }) => {
     edit(ecs.services.items, 0, { events: [{ ...failed(0), createdAt: takenAt }] });
-    edit((config as { pools: object[] }).pools, 0, { scaleIn });
   });
   expect(actionsOf(plan)).toEqual(expected);
 });

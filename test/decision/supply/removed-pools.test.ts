@@ -31,7 +31,7 @@ const planned = (tags: Readonly<Record<string, string>> = ownTags, change: Chang
 it('drains every task of a removed pool, and reports the pool', () => {
   const plan = planned();
   expect(actionsOf(plan)).toEqual(['ask old#0', 'ask old#1']);
-  expect(poolOf(plan, 'old')).toMatchObject({ retiring: true, scaleIn: 'lease' });
+  expect(poolOf(plan, 'old')).toMatchObject({ retiring: true });
   expect(plan.findings).toEqual([
     { code: 'service-without-pool', pool: 'old', service: 'Stack-old', drains: true },
   ]);
@@ -59,9 +59,14 @@ it.each<{ scenario: string; tags?: Readonly<Record<string, string>>; change?: Ch
     because: 'the organization of its daemons is unknown',
   },
   {
-    scenario: 'a pool that never scales in',
+    scenario: 'a pool of 0.2 that never scales in',
     tags: { ...ownTags, 'scale-in': 'never' },
-    because: 'ECS would choose which task stops',
+    because: 'its tasks have no guard, so ECS would choose which one stops',
+  },
+  {
+    scenario: 'a pool of 0.2 with scaleIn: confirm',
+    tags: { ...ownTags, 'scale-in': 'confirm' },
+    because: 'its tasks have no guard, so ECS would choose which one stops',
   },
   {
     scenario: 'an organization that no pool of the file has',

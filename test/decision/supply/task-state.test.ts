@@ -78,7 +78,7 @@ const leases = table<Row>`
   lease                           | task                       | daemon | expected             | because
   ${leaseFor(24 * HOUR)}          |                            | ${any} | working idle         | 24 h or more is a lease
   ${leaseFor(24 * HOUR - SECOND)} |                            | ${any} | leaving idle         | less than 24 h means a drain request
-  ${leaseFor(undefined)}          |                            | ${any} | leaving idle         | a lease without an end is not one that can be relied upon
+  ${leaseFor(undefined)}          |                            | ${any} | unguarded idle       | a lease without an end is not one that can be relied upon
   ${any}                          | ${pendingFor(10 * MINUTE)} |        | starting registering | a task that does not run is still expected
 `;
 

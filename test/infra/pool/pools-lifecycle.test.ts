@@ -75,7 +75,6 @@ const STEPS: readonly Step[] = [
       coder: { ...before.coder, token: { secret: 'other' }, proxy: 'http://proxy.internal:3128' },
     },
   },
-  { change: '`scaleIn`', to: pool({ scaleIn: 'confirm' }) },
   { change: '`organization`', to: pool({ organization: 'data' }) },
   { change: '`spot`, `spotBase`', to: pool({ spot: true, spotBase: 1 }) },
   { change: '`capacity: { provider }`', to: pool({ capacity: { provider: 'builders' } }) },

@@ -196,17 +196,6 @@ describe('the task of a pool', () => {
     expect(containerOf(template, 'cpu')).not.toHaveProperty('RestartPolicy');
   });
 
-  it('runs the provisioner without the guard if its image has no shell', () => {
-    const bare = withPool({ scaleIn: 'confirm', environment: {} });
-    expect(containerOf(bare, 'cpu')).toMatchObject({
-      EntryPoint: ['/opt/coder'],
-      Command: ['provisioner', 'start'],
-      Environment: [{ Name: 'CODER_URL', Value: 'https://coder.example.com' }],
-    });
-    // earlier tasks may still have a guard
-    expect(statementsOf(bare, roleOf(taskOf(bare, 'cpu').TaskRoleArn))).toEqual([protectTasks]);
-  });
-
   it('logs without blocking, because a build is worth more than a log line', () => {
     expect(containerOf(template, 'cpu')).toMatchObject({
       LogConfiguration: {

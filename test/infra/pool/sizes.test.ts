@@ -61,12 +61,6 @@ describe('the sizes of a deployment', () => {
       expected: /coder\.caBundle: the CA bundle has \d+ KiB, but a task definition \(at most 64 KiB\) leaves/,
     },
     {
-      scenario: 'a CA bundle of 220 KB that no task carries',
-      settings: deployment([{ ...cpu, scaleIn: 'confirm' }]),
-      caBytes: 220_000,
-      expected: /^valid$/,
-    },
-    {
       scenario: 'an environment that leaves no room for the bundle',
       settings: deployment([{ ...cpu, environment: variables(100, 200) }]),
       caBytes: 30_000,

@@ -3,11 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { checkConfig } from '../../../lambda/config/check.ts';
 import { GUARD_SHELLS, type Shell } from '../../guard/running-guard.ts';
 import { ownFolder } from '../../support/own-folder.ts';
 import { pem } from '../support/certificate.ts';
-import { cpu, deployment, gpu, type PoolSettings, synthesize } from '../support/synthesized.ts';
+import { cpu, deployment, type PoolSettings, synthesize } from '../support/synthesized.ts';
 import { type Container, containerOf } from '../support/template-parts.ts';
 
 const folder = ownFolder();
@@ -61,14 +60,4 @@ it.each<{ environment: Readonly<Record<string, string>>; others: string; because
     expect(stdout).toContain(pem);
     expect(stdout).not.toContain('AUTOSCALER_CA_BUNDLE');
   }
-});
-
-it('gives a task without a guard no certificates, and warns about it', () => {
-  const settings = withTrust(cpu, { ...gpu, scaleIn: 'confirm' });
-  const bare = containerOf(synthesize(settings), 'gpu');
-  expect(bare.EntryPoint).toEqual(['/opt/coder']);
-  expect(bare.Environment.map(({ Name }) => Name)).toEqual(['CODER_URL']);
-  expect(checkConfig(settings).warnings.map(({ path, message }) => `${path}: ${message}`)).toEqual([
-    'pools[1].scaleIn: with "confirm" no guard installs the certificates of coder.caBundle in the tasks; use an image that trusts them already',
-  ]);
 });

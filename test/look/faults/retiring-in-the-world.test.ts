@@ -75,13 +75,4 @@ describe('a retiring pool under load', () => {
     expect(first.map(({ status }) => status)).toEqual(Array(6).fill('succeeded'));
     expect(unserved(plan)).toEqual(['pool-is-retiring']);
   });
-
-  it('drains each idle task without a guard too', async () => {
-    const bare: LabPool = { ...cpu, image: 'bare', scaleIn: 'confirm', idleTimeout: '30m' };
-    const lab = await startLongLab({ pools: [bare], victims: 'worst', readLagMs: 3_000 });
-    submit(lab, 5, (index) => 2 + 8 * index, cpu.tags);
-    await lab.run(180);
-    expectNobodyLeft(lab, await retire(lab, 90));
-    expect(unfinished(lab)).toBe(0);
-  });
 });
