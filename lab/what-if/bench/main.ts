@@ -113,8 +113,9 @@ async function run(subject: Subject, driver: Order['driver']): Promise<Figures> 
   return (await threads.run(order)).figures;
 }
 
-const totalOf = ({ dollars }: Figures, price: number): number =>
-  dollars.tasks + price * (dollars.waiting + dollars.failures);
+function totalOf({ dollars }: Figures, price: number): number {
+  return dollars.tasks + price * (dollars.waiting + dollars.failures);
+}
 
 function cells(figures: Figures, price: number): readonly string[] {
   const { dollars, tasks, waitOfPeople: wait } = figures;
