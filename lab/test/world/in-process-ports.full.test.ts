@@ -50,7 +50,7 @@ function startTraceLab(seed: number): Promise<Lab> {
       { ...pool, name: 'plain', organization: 'default', tags: {} },
       { ...pool, name: 'gpu', organization: 'default', tags: { gpu: 'a10' } },
       { ...pool, name: 'big', organization: 'default', tags: { gpu: 'a10', size: 'large' }, warm: 0 },
-      { ...pool, name: 'data', organization: 'data', tags: {} },
+      { ...pool, name: 'data', organization: 'data', tags: {}, image: 'bare' },
     ],
   });
 }
