@@ -111,8 +111,8 @@ function refreshText({ workspaces, cold, refresh }: FunctionFigures): readonly s
 
 export function tuneText({ jobs, tuneMs, replayMs, ratio }: TuneFigures): string {
   return [
-    title('autoscaler tune with eight seeds'),
-    `tune takes ${ms(tuneMs)} of processor time for ${jobs} jobs: ${ratio.toFixed(2)} x as long as one replay of them (${ms(replayMs)}).`,
+    title('backtest --price-of-waiting, with eight seeds'),
+    `the search takes ${ms(tuneMs)} of processor time for ${jobs} jobs: ${ratio.toFixed(2)} x as long as one replay of them (${ms(replayMs)}).`,
     `goal: within ${GOALS.tuneRatio} x: ${ratio <= GOALS.tuneRatio ? 'met' : 'missed'} (${ratio.toFixed(2)} x)`,
   ].join('\n');
 }
