@@ -8,10 +8,10 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-export type Class = 'product' | 'lab' | 'tests' | 'data' | 'docs';
+type Class = 'product' | 'lab' | 'tests' | 'data' | 'docs';
 
 /** Lines, and words of documents. */
-export const BUDGETS: Readonly<Record<Class, number>> = {
+const BUDGETS: Readonly<Record<Class, number>> = {
   product: 39_500,
   lab: 30_000,
   tests: 53_000,
@@ -33,9 +33,9 @@ const CLASSES: readonly (readonly [pattern: RegExp, of: Class])[] = [
   [/./, 'product'],
 ];
 
-export type CountedFile = { readonly path: string; readonly of: Class; readonly count: number };
+type CountedFile = { readonly path: string; readonly of: Class; readonly count: number };
 
-export function countedFiles(): readonly CountedFile[] {
+function countedFiles(): readonly CountedFile[] {
   const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' }).split('\0');
   return tracked
     .filter((path) => path !== '' && !UNCOUNTED.test(path))
@@ -46,7 +46,7 @@ export function countedFiles(): readonly CountedFile[] {
     });
 }
 
-export function totals(files: readonly CountedFile[]): ReadonlyMap<Class, number> {
+function totals(files: readonly CountedFile[]): ReadonlyMap<Class, number> {
   return new Map(
     Object.keys(BUDGETS).map((of) => [
       of as Class,
@@ -62,7 +62,7 @@ const roomOf = (path: string): string =>
     .slice(0, /^(?:lambda|lab)\//.test(path) ? 2 : 1)
     .join('/');
 
-function report(files: readonly CountedFile[]): string {
+function report(files: readonly CountedFile[], sums: ReadonlyMap<Class, number>): string {
   const rooms = Map.groupBy(
     files,
     ({ path, of }) => `${of.padEnd(8)} ${path.includes('/') ? roomOf(path) : '(top level)'}`,
@@ -71,18 +71,17 @@ function report(files: readonly CountedFile[]): string {
     .map(([room, all]) => [room, all.reduce((sum, { count }) => sum + count, 0)] as const)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([room, count]) => `${String(count).padStart(7)}  ${room}`);
-  const sums = [...totals(files)].map(
+  const totalLines = [...sums].map(
     ([of, count]) =>
       `${String(count).padStart(7)}  ${of}, ${of === 'docs' ? 'words' : 'lines'} of at most ${BUDGETS[of]}`,
   );
-  return [...lines, '', ...sums, ''].join('\n');
+  return [...lines, '', ...totalLines, ''].join('\n');
 }
 
-if (import.meta.main) {
-  const files = countedFiles();
-  if (process.argv.includes('--all'))
-    for (const { path, of, count } of files)
-      process.stdout.write(`${String(count).padStart(6)}  ${of.padEnd(8)} ${path}\n`);
-  process.stdout.write(report(files));
-  process.exitCode = [...totals(files)].some(([of, count]) => count > BUDGETS[of]) ? 1 : 0;
-}
+const files = countedFiles();
+if (process.argv.includes('--all'))
+  for (const { path, of, count } of files)
+    process.stdout.write(`${String(count).padStart(6)}  ${of.padEnd(8)} ${path}\n`);
+const sums = totals(files);
+process.stdout.write(report(files, sums));
+process.exitCode = [...sums].some(([of, count]) => count > BUDGETS[of]) ? 1 : 0;

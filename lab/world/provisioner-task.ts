@@ -92,14 +92,8 @@ function daemonProcess(options: ProvisionerTaskOptions, { taskId }: ContainerHos
   };
   const server = listening(options.server, {
     onConnect: becameIdle,
-    onJob: (job) => {
-      onAcquired(job, taskId);
-      return job;
-    },
-    onComplete: (_, report) => {
-      becameIdle();
-      return report;
-    },
+    onJob: (job) => onAcquired(job, taskId),
+    onComplete: becameIdle,
   });
   return {
     idleSince: () => idleSince,

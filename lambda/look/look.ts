@@ -21,15 +21,6 @@ export type LookResult = {
   readonly failures: readonly Failure[];
 };
 
-/** Observes and decides; changes nothing. */
-export async function dryLook(
-  ports: Ports,
-  config: Config,
-): Promise<{ readonly snapshot: Snapshot; readonly plan: Plan }> {
-  const { snapshot, deliberation } = await observeAndDecide(ports, config);
-  return { snapshot, plan: deliberation.plan };
-}
-
 async function observeAndDecide(ports: Ports, config: Config, memory?: LookMemory): Promise<Decided> {
   const [observed] = await Promise.all([observe(ports, config), ports.record?.ready()]);
   ports.record?.restore(observed.takenAt);

@@ -10,12 +10,6 @@ export type AcquiredJob = {
 
 export type JobResult = 'succeeded' | 'failed' | 'canceled';
 
-/** What a daemon reports with the end of a job. */
-export type JobReport = {
-  /** Of a job that has failed. @default an error of coderd's simulator */
-  readonly error?: string | undefined;
-};
-
 export class ConnectionRefused extends Error {
   override readonly name = 'ConnectionRefused';
   readonly status: 400 | 401 | 403 | 404;
@@ -35,7 +29,7 @@ export interface DaemonConnection {
   /** Called for each of the daemon's jobs that is cancelled while it runs, with the daemon's next update. */
   onCancel(listener: (job: JobId) => void): void;
   /** Ends the job; `canceled` means that it was interrupted. */
-  complete(job: JobId, result: JobResult, report?: JobReport): void;
+  complete(job: JobId, result: JobResult): void;
   /**
    * A running job gets no more updates, so the hang reaper finds it 5 min later. Nothing else is written: the row
    * stays idle or busy until it is stale.
@@ -62,27 +56,33 @@ export interface DaemonServer {
   connect(daemon: Credential & { readonly name: string; readonly version: string }): DaemonConnection;
 }
 
-/** `onJob` may change the job that the daemon gets, `onComplete` the report that coderd gets. */
+/** The server, with listeners for what its daemons do. */
 export function listening(
   server: DaemonServer,
   listeners: {
-    readonly onConnect?: () => void;
-    readonly onJob: (job: AcquiredJob) => AcquiredJob;
-    readonly onComplete: (result: JobResult, report: JobReport | undefined) => JobReport | undefined;
+    readonly onConnect: () => void;
+    readonly onJob: (job: AcquiredJob) => void;
+    readonly onComplete: () => void;
   },
 ): DaemonServer {
   return {
     connect: (daemon) => {
       const connection = server.connect(daemon);
-      listeners.onConnect?.();
+      listeners.onConnect();
       return {
         id: connection.id,
-        acquire: (onJob) => connection.acquire((job) => onJob(listeners.onJob(job))),
+        acquire: (onJob) =>
+          connection.acquire((job) => {
+            listeners.onJob(job);
+            onJob(job);
+          }),
         cancelAcquire: () => connection.cancelAcquire(),
         onCancel: (listener) => connection.onCancel(listener),
         close: () => connection.close(),
-        complete: (job, result, report) =>
-          connection.complete(job, result, listeners.onComplete(result, report)),
+        complete: (job, result) => {
+          listeners.onComplete();
+          connection.complete(job, result);
+        },
       };
     },
   };

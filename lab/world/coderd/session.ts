@@ -1,6 +1,6 @@
 import type { DaemonId, JobId, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import { type TagSet, tagKey } from '../../../lambda/decision/model/tags.ts';
-import type { AcquiredJob, DaemonConnection, JobReport, JobResult } from '../base/daemon-connection.ts';
+import type { AcquiredJob, DaemonConnection, JobResult } from '../base/daemon-connection.ts';
 import type { Random } from '../base/random.ts';
 import { SimulatorError } from '../base/simulator-error.ts';
 import type { Planned, Timeline } from '../base/timeline.ts';
@@ -106,14 +106,14 @@ class Session implements DaemonConnection, Asker {
   }
 
   /** Without effect if the job has another worker or has ended (by a reaper or a cancellation). */
-  complete(id: JobId, result: JobResult, report: JobReport = {}): void {
+  complete(id: JobId, result: JobResult): void {
     if (this.#state === 'closed by coderd') return;
     this.#mustBeOpen('completing a job');
     const job = this.#parts.jobs.get(id);
     if (job === undefined) throw new SimulatorError(`completing job ${id}: there is none`);
     this.#held.delete(job);
     if (job.workerId === this.id && job.completedAt === undefined) {
-      const error = report.error ?? errorOf(result);
+      const error = errorOf(result);
       this.#parts.jobs.complete(job, {
         at: this.#parts.timeline.now(),
         by: 'reported',

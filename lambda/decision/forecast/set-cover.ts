@@ -15,14 +15,14 @@ export function cheapCover<T>(
   const isOpen = (options: readonly T[]): boolean =>
     options.length > 0 && !options.some((option) => chosen.has(option));
   for (let open = needs.filter(isOpen); open.length > 0; open = open.filter(isOpen)) {
-    const satisfied = (option: T): number => open.filter((options) => options.includes(option)).length;
-    const [best] = [...new Set(open.flat())].toSorted(
+    const satisfied = Map.groupBy(open.flat(), (option) => option);
+    const [best] = [...satisfied].toSorted(
       by(
-        (option) => (costs.get(option) ?? 0) / satisfied(option),
-        (option) => -satisfied(option),
+        ([option, { length }]) => (costs.get(option) ?? 0) / length,
+        ([, { length }]) => -length,
       ),
     );
-    if (best !== undefined) chosen.add(best);
+    if (best !== undefined) chosen.add(best[0]);
   }
   for (const option of [...chosen].toSorted(by((each) => -(costs.get(each) ?? 0))))
     if (

@@ -4,7 +4,7 @@
  * daemons, and tasks that will have one: those that this look launches too, not those that leave.
  */
 import { failsAt, pendingJobs } from '../demand/demand.ts';
-import { leftToPeers } from '../demand/peers.ts';
+import { type LeftOf, leftToPeers } from '../demand/peers.ts';
 import { durationsIn, jobsByWorker, PREBUILDS_USER } from '../demand/record.ts';
 import type { PoolDecision } from '../drain/decide-pool.ts';
 import { isoTime, type PoolName, poolOfPart } from '../model/brands.ts';
@@ -27,9 +27,11 @@ const MOST_JOBS = 1_000;
 /** Adds the promised starts to a plan. */
 export function withPromises({ plan, pools }: Decided, snapshot: Snapshot): PromisedPlan {
   const { organizations } = snapshot.coder;
+  const views = pools.map(({ need }) => need.view);
+  const leftOf = leftToPeers(views, snapshot.takenAt);
   return {
     ...plan,
-    pendingJobs: organizations.flatMap((organization) => rowsOf({ organization, pools, snapshot })),
+    pendingJobs: organizations.flatMap((organization) => rowsOf({ organization, pools, snapshot }, leftOf)),
     pendingJobsLeftOut: sum(organizations, (each) => Math.max(0, pendingJobs(each).length - MOST_JOBS)),
   };
 }
@@ -43,10 +45,8 @@ type Input = {
 /** People's jobs before prebuilds, then the oldest first (docs/internals/coder.md §4). */
 const IN_TURN = by<Job>(({ initiator_id }) => (initiator_id === PREBUILDS_USER ? 1 : 0), 'created_at', 'id');
 
-function rowsOf(input: Input): readonly PendingJob[] {
-  const { organization, pools, snapshot } = input;
-  const views = pools.map(({ need }) => need.view);
-  const leftOf = leftToPeers(views, snapshot.takenAt);
+function rowsOf(input: Input, leftOf: LeftOf): readonly PendingJob[] {
+  const { organization, snapshot } = input;
   const workspaces = new Map(organization.workspaces?.items.map((each) => [each.id, each]));
   const take = takerIn(input);
   const jobs = pendingJobs(organization).toSorted(IN_TURN).slice(0, MOST_JOBS);

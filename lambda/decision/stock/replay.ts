@@ -294,7 +294,7 @@ export class StockReplay {
 }
 
 /** The mean time until a look decides a launch. */
-export const UNTIL_LOOK_MS = 8_000;
+const UNTIL_LOOK_MS = 8_000;
 /** A launch costs at least this many dollars: a rule that launches less is better at equal cost. */
 const LEAST_LAUNCH_DOLLARS = 0.002;
 

@@ -238,6 +238,6 @@ function runsFor({ startedAt }: Task, now: EpochMs): number {
 const SURE_FOR_MS = 5 * MINUTE_MS;
 
 /** Whether the task is protected for long enough that ECS does not stop it. */
-export function isSure({ leaseMs }: Pick<TaskView, 'leaseMs'>): boolean {
+function isSure({ leaseMs }: Pick<TaskView, 'leaseMs'>): boolean {
   return (leaseMs ?? 0) >= SURE_FOR_MS;
 }

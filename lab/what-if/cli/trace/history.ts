@@ -54,7 +54,7 @@ export async function readJobs(
 }
 
 /** Finds organizations by name or id, and coderd's version. Throws InputError. */
-export async function readServer(
+async function readServer(
   http: CoderdHttp,
   names: readonly string[],
 ): Promise<{ readonly organizations: readonly Organization[]; readonly build: BuildInfo | undefined }> {
@@ -112,7 +112,7 @@ async function buildsOf(
 }
 
 /** Runs a request; throws InputError if it fails. */
-export async function orRefuse<T>(request: ReadingRequest, read: () => Promise<T>): Promise<T> {
+async function orRefuse<T>(request: ReadingRequest, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (cause) {
