@@ -66,7 +66,7 @@ const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
   'What if:': [
     {
       load: async () => (await laboratory()).addTraceCommand(),
-      examples: { trace: ['export', 'generate --list'] },
+      examples: { trace: ['export', 'check trace.jsonl'] },
     },
     {
       load: async () => (await laboratory()).addBacktestCommand(),
@@ -92,6 +92,7 @@ const ENDED: Readonly<Record<string, string>> = {
   'keys check': 'use "autoscaler doctor"',
   snapshot: 'use "autoscaler plan --save FILE"',
   schema: 'use "autoscaler validate --schema"',
+  'trace import': 'jq writes a trace of other systems: docs/backtest.md, "Traces of other systems"',
 };
 
 /** By name: importing the classes would load the modules that throw them. */

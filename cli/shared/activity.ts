@@ -34,26 +34,3 @@ export async function whileWorking<T>(
     clear();
   }
 }
-
-type BlockingProgress = {
-  /** `share`: 0 to 1. */
-  readonly show: (doing: string, share: number) => void;
-  readonly clear: () => void;
-};
-
-/** As `whileWorking`, for work that blocks this thread: it tells itself how far it is. */
-export function showBlockingProgress({ terminal, quietMs = QUIET_MS }: Shown): BlockingProgress {
-  let nextAt = performance.now() + quietMs;
-  let isShown = false;
-  return {
-    show: (doing, share) => {
-      if (performance.now() < nextAt) return;
-      nextAt = performance.now() + REFRESH_MS;
-      isShown = terminal !== undefined;
-      terminal?.write(`${CLEAR}${doing}: ${Math.floor(share * 100)} %`);
-    },
-    clear: () => {
-      if (isShown) terminal?.write(CLEAR);
-    },
-  };
-}

@@ -1,6 +1,6 @@
 /**
- * Every JSON document has its version and the fields that docs/internals/json.md lists. Tests of init, image,
- * keys rotate and trace import do the same.
+ * Every JSON document has its version and the fields that docs/internals/json.md lists. Tests of setup --draft and
+ * keys rotate do the same.
  */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

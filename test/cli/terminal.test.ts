@@ -88,23 +88,6 @@ describe('a bar', () => {
   });
 });
 
-describe('progress of trace generate', () => {
-  const generate = ['trace', 'generate', '--scenario', 'small-team', '--days', '2'];
-
-  it('appears on the terminal and disappears at the end', async () => {
-    const { terminal, text } = aTerminal();
-    const { out } = await runIn({ terminal, quietMs: 0 }, ...generate);
-    expect(text()).toMatch(/^\(clear\)generating the trace: 0 %.*\(clear\)$/);
-    expect(out).toBe((await runIn({}, ...generate)).out);
-  });
-
-  it('does not appear for short work', async () => {
-    const { terminal, text } = aTerminal();
-    await runIn({ terminal, quietMs: 60_000 }, ...generate);
-    expect(text()).toBe('');
-  });
-});
-
 it('breaks an error between words at the width of the terminal', async () => {
   const terminal = Object.assign(aTerminal().terminal, { columns: 60 });
   const { err } = await runIn({ terminal }, 'setup');

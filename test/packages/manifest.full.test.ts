@@ -85,7 +85,6 @@ describe('the package of the CLI', () => {
   it('depends on neither a build tool nor the charting library, which are prebuilt', () => {
     const names = Object.keys(manifest(CLI).dependencies);
     expect(names).toContain('commander');
-    expect(names).toContain('csv-parse');
     expect(names.filter((name) => /esbuild|echarts|node-|aws-cdk|vitest/.test(name))).toEqual([]);
   });
 

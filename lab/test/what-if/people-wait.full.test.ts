@@ -18,7 +18,7 @@ const SMALL = SCENARIOS.filter(({ name }) => !/^(3k|10k)/.test(name));
 
 /** A Tuesday from 7:00 to 11:00 in Berlin. */
 function morningOf(scenario: Scenario): Trace {
-  const day = generateTrace(scenario, { seed: 1, days: 1, from: '2026-04-07' });
+  const day = generateTrace({ ...scenario, from: '2026-04-07' }, { seed: 1, days: 1 });
   const [from, to] = [7, 11].map((hour) => plusMs(day.from, hour * HOUR_MS)) as [EpochMs, EpochMs];
   return { ...day, from, to, jobs: day.jobs.filter(({ at }) => from <= at && at < to) };
 }

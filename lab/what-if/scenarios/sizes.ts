@@ -33,7 +33,6 @@ const STARTS = { startSeconds: [30, 70] } as const;
 
 export const ONE_THOUSAND: Scenario = {
   name: '1k-users',
-  title: '1,000 users of one site, one pool',
   description:
     'A thousand accounts in Berlin. All templates are untagged, and all jobs go to the pool "default". Four in ten workspaces start by a schedule, more than half of these at exactly 9:00. In that minute more builds are due than the 60 daemons that the limits allow.',
   config: 'examples/1k-users.yaml',
@@ -54,7 +53,6 @@ const threeSites = (users: number): readonly PeopleGroup[] => [
 
 export const THREE_THOUSAND: Scenario = {
   name: '3k-users',
-  title: '3,000 users on three continents',
   description:
     'Berlin, New York and Bengaluru share one deployment. Their mornings are at 5:15, 9:00 and 15:00 in Berlin time. Large templates and prebuilt workspaces have their own pools. On Wednesday at 9:10 coderd is down for ten minutes. All people try again when it is back.',
   config: 'examples/3k-users.yaml',
@@ -70,7 +68,6 @@ const DATA: Template = { ...CONTAINER, name: 'notebook', organization: 'data' };
 
 export const TEN_THOUSAND: Scenario = {
   name: '10k-users',
-  title: '10,000 users, two organizations',
   description:
     'Like 3k-users, with more than three times as many people. A second organization "data" has its own keys and its own pool. On the first day, a Monday, New York has changed its clocks and Berlin has not. Their mornings are an hour closer for three weeks.',
   config: 'examples/10k-users.yaml',

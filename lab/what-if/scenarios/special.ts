@@ -15,7 +15,6 @@ const IN_RESEARCH = { organization: 'research', timezone: 'Europe/Berlin' } as c
 
 export const SMALL_TEAM: Scenario = {
   name: 'small-team',
-  title: 'a team of 30, one pool',
   description:
     'Thirty people in Berlin, one template, one pool. Builds are rare, so almost every build waits for a cold start unless a daemon is kept warm. The first day is Easter Monday: schedules start workspaces for people who do not come.',
   config: 'lab/what-if/scenarios/small-team.yaml',
@@ -33,7 +32,6 @@ const A10: Template = { ...MACHINE_TEMPLATE, ...IN_DEFAULT, name: 'a10', tags: {
 
 export const GPU_POOLS: Scenario = {
   name: 'gpu-pools',
-  title: '400 users, GPU pools whose tags overlap',
   description:
     'Two pools can run builds with the tag gpu=a10, and two can run builds with size=large. Only one pool, small and expensive, can run builds with both tags. A policy that counts a job once for each matching pool launches too many tasks. A second organization "research" has pools with the same tags, which cannot run jobs of the first. On Thursday afternoon coderd is down for 25 minutes.',
   config: 'lab/what-if/scenarios/gpu-pools.yaml',
@@ -71,7 +69,6 @@ const PRESETS = { tags: { is_prebuild: 'true' }, claim: CLAIM } as const;
 
 export const PREBUILD_HEAVY: Scenario = {
   name: 'prebuild-heavy',
-  title: '500 users who take a prebuilt workspace for every task',
   description:
     'Two templates keep 100 workspaces ready by day and 20 by night. People create one or two workspaces a day. Nine times in ten they claim a prebuilt one, and coderd builds the next at once. They delete it when they are done. Each new template version deletes and builds all prebuilt workspaces in one burst. That burst must not delay people.',
   config: 'lab/what-if/scenarios/prebuild-heavy.yaml',
@@ -106,7 +103,6 @@ const SHORT_LIVED = { ...CONTAINER_TEMPLATE, ...IN_DEFAULT, pushesPerWeek: 1 } a
 
 export const BURSTS: Scenario = {
   name: 'bursts',
-  title: 'CI and workshops: unpredictable bursts',
   description:
     'About six times a day, at any hour, 5 to 25 workspaces are created within two minutes. Between the bursts there are almost no jobs. No schedule predicts them. A daemon that stays for the next burst idles for hours; without it every burst waits for a cold start.',
   config: 'lab/what-if/scenarios/bursts.yaml',
@@ -121,7 +117,6 @@ export const BURSTS: Scenario = {
 
 export const AGENTS: Scenario = {
   name: 'agents',
-  title: 'AI agents that create workspaces in batches, day and night',
   description:
     'Agents create 1 to 20 workspaces at a time and delete each when its task is done. Another batch often follows a few minutes later, so busy hours follow no schedule. Builds are short: a task takes longer to start than the build takes.',
   config: 'lab/what-if/scenarios/agents.yaml',

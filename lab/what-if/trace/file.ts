@@ -1,4 +1,4 @@
-/** Reads a trace or another text from a file or standard input, one chunk at a time. */
+/** Reads a trace from a file or standard input, one chunk at a time. */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { describeReadError } from '../../../lambda/config/load.ts';
 import { TraceError } from './problems.ts';
@@ -8,14 +8,8 @@ const INPUT = 'standard input';
 
 /** `-` means standard input. Throws TraceError if the file is missing, unreadable or no valid trace. */
 export function readTraceFile(file: string, options: { readonly skipBad?: boolean } = {}): ReadTrace {
-  return readTrace(readLines(file), { name: shownFile(file), ...options });
-}
-
-export const shownFile = (file: string): string => (file === '-' ? INPUT : file);
-
-/** The lines of a file; `-` means standard input. Throws TraceError if it cannot be read. */
-export function readLines(file: string): Generator<string> {
-  return file === '-' ? linesOf(0, INPUT) : linesOfFile(file);
+  if (file === '-') return readTrace(linesOf(0, INPUT), { name: INPUT, ...options });
+  return readTrace(linesOfFile(file), { name: file, ...options });
 }
 
 const GZIP = [0x1f, 0x8b];

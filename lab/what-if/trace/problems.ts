@@ -8,8 +8,8 @@ export class TraceError extends Error {
 }
 
 export type LineProblem = {
-  /** The first line is 1. Absent in a JSON document, where `path` is the place. */
-  readonly line?: number;
+  /** The first line is 1. */
+  readonly line: number;
   /** Such as `tags.size`; empty for the whole line. */
   readonly path: string;
   readonly message: string;

@@ -124,11 +124,8 @@ class TraceReader {
   }
 }
 
-/** The fields of a header that are known. */
-type HeaderFields = { readonly [K in keyof Omit<Header, 'trace'>]?: Header[K] | undefined };
-
 /** Jobs in any order, with the fields of a header. Throws TraceError if the period is too long. */
-export function traceOf(file: string, unsorted: readonly TraceJob[], header: HeaderFields = {}): Trace {
+function traceOf(file: string, unsorted: readonly TraceJob[], header: Partial<Header> = {}): Trace {
   const jobs = unsorted.toSorted((a, b) => a.at - b.at);
   const {
     name = nameOf(file),
@@ -156,5 +153,4 @@ function isHeader(value: unknown): value is object {
 
 const startOfMinute = (time = 0): EpochMs => (Math.floor(time / MINUTE_MS) * MINUTE_MS) as EpochMs;
 
-const nameOf = (file: string): string =>
-  basename(file).replace(/\.(?:jsonl|ndjson|json|csv|tsv|txt)$/, '') || file;
+const nameOf = (file: string): string => basename(file).replace(/\.(?:jsonl|ndjson|json|txt)$/, '') || file;

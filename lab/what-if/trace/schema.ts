@@ -22,9 +22,7 @@ const NAME = 'expected a name';
 const TRANSITION = `expected one of ${TRANSITIONS.join(', ')}`;
 const KIND = `expected one of ${JOB_KINDS.join(', ')}`;
 
-export const time = z.iso
-  .datetime({ offset: true, error: TIME })
-  .transform((text) => Date.parse(text) as EpochMs);
+const time = z.iso.datetime({ offset: true, error: TIME }).transform((text) => Date.parse(text) as EpochMs);
 const seconds = z.number({ error: SECONDS }).min(0, SECONDS).max(LONGEST_S, SECONDS);
 const name = z.string({ error: NAME }).min(1, NAME);
 

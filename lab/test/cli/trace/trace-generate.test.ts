@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { run } from '../../../../test/support/cli-run.ts';
 import { ownFolder } from '../../../../test/support/own-folder.ts';
-import { SCENARIOS } from '../../../what-if/scenarios/index.ts';
 import { readTrace } from '../../../what-if/trace/read.ts';
 
 let folder = '';
@@ -17,19 +16,17 @@ describe('autoscaler trace generate', () => {
     const { trace } = readTrace(out, { name: 'x' });
     expect(code).toBe(0);
     expect(trace).toMatchObject({ name: 'small-team', timezone: 'Europe/Berlin', startSeconds: [30, 70] });
-    expect(err).toBe(
-      `${trace.jobs.length} jobs of 2 days from 2026-04-06 on, seed 1; made for lab/what-if/scenarios/small-team.yaml\n`,
+    expect(err).toMatch(
+      /^\d+ jobs from 2026-04-05T22:00:00.000Z to 2026-04-07T22:00:00.000Z \(\d+ user, .*\), seed 1; made for lab\/what-if\/scenarios\/small-team\.yaml\n$/,
     );
   });
 
-  it('generates the same trace for the same seed and starts at the given date', async () => {
+  it('generates the same trace for the same seed', async () => {
     const generate = async (...more: readonly string[]) =>
       (await run('trace', 'generate', '--scenario', 'gpu-pools', '--days', '1', ...more)).out;
     const first = await generate();
     expect(await generate('--seed', '1')).toBe(first);
     expect(await generate('--seed', '2')).not.toBe(first);
-    const { trace } = readTrace(await generate('--from', '2026-05-04'), { name: 'x' });
-    expect(new Date(trace.from).toISOString()).toBe('2026-05-03T22:00:00.000Z');
   });
 
   it('writes a complete file and prints its name', async () => {
@@ -47,11 +44,9 @@ describe('autoscaler trace generate', () => {
       ...['trace', 'generate', '--scenario', 'small-team', '--days', '1', '--out', file, '--json'],
     );
     const { trace } = readTrace(readFileSync(file, 'utf8'), { name: file });
-    expect(JSON.parse(made.out)).toMatchObject({ version: 1, out: file, days: 1, jobs: trace.jobs.length });
+    expect(JSON.parse(made.out)).toMatchObject({ out: file, seed: 1, jobs: trace.jobs.length });
     const checked = JSON.parse((await run('trace', 'check', file, '--json')).out);
-    expect(checked).toMatchObject({ version: 1, name: 'small-team', jobs: trace.jobs.length });
-    const { scenarios } = JSON.parse((await run('trace', 'generate', '--list', '--json')).out);
-    expect(scenarios).toHaveLength(SCENARIOS.length);
+    expect(JSON.parse(made.out)).toMatchObject(checked);
   });
 
   it('refuses --json without --out, because standard output has the trace', async () => {
@@ -70,14 +65,6 @@ describe('autoscaler trace generate', () => {
     });
   });
 
-  it('lists the scenarios with their configurations', async () => {
-    const { out } = await run('trace', 'generate', '--list');
-    const [head, ...rows] = out.trimEnd().split('\n');
-    expect(head).toMatch(/^scenario +users +first day +description +configuration$/);
-    expect(rows.map((row) => row.split(' ')[0])).toEqual(SCENARIOS.map(({ name }) => name));
-    expect(rows[2]).toMatch(/ 3,000 .*examples\/3k-users\.yaml$/);
-  });
-
   const NAMES = 'small-team, 1k-users, 3k-users, 10k-users, gpu-pools, prebuild-heavy, bursts, agents';
   it.each([
     { args: [], says: `error: no scenario given. Add --scenario NAME: ${NAMES}` },
@@ -93,10 +80,6 @@ describe('autoscaler trace generate', () => {
       args: ['--seed', '-1'],
       says: "error: option '--seed <number>' argument '-1' is invalid. it must be a whole number",
     },
-    ...['2026-02-30', '2.3.2026', '0026-03-02'].map((date) => ({
-      args: ['--from', date],
-      says: `error: option '--from <date>' argument '${date}' is invalid. Write a date, such as 2026-03-02.`,
-    })),
   ])('refuses $args', async ({ args, says }) => {
     expect(await run('trace', 'generate', ...args)).toEqual({ code: 2, out: '', err: `${says}\n` });
   });
@@ -120,25 +103,9 @@ describe('autoscaler trace check', () => {
   it('summarizes a trace', async () => {
     const { code, out, err } = await run('trace', 'check', write('good.jsonl', LINES));
     expect({ code, err }).toEqual({ code: 0, err: '' });
-    expect(out).toMatchInlineSnapshot(`
-      "trace        Tuesday
-      period       Tue 2026-03-03 01:00 to Wed 2026-03-04 01:00, Europe/Berlin
-      jobs         4, 0.2 h of building
-      busiest      3 jobs in the hour from Tue 2026-03-03 09:00; 2 in the minute Tue 2026-03-03 09:00
-      outage       Tue 2026-03-03 11:00, 600 s
-      task starts  30 to 70 s
-
-      kind       jobs  p50 s  p95 s  longest s
-      user          2   80.0  400.3      400.3
-      autostart     1   60.0   60.0       60.0
-      import        1   20.0   20.0       20.0
-
-      organization and tags        jobs  p50 s  p95 s  longest s
-      default (untagged)              2   60.0   80.0       80.0
-      default gpu=a10, size=large     1  400.3  400.3      400.3
-      data (untagged)                 1   20.0   20.0       20.0
-      "
-    `);
+    expect(out).toBe(
+      '4 jobs from 2026-03-03T00:00:00.000Z to 2026-03-04T00:00:00.000Z (2 user, 1 autostart, 1 import)\n',
+    );
   });
 
   it('reports an error in a trace and fails', async () => {
@@ -155,17 +122,9 @@ describe('autoscaler trace check', () => {
     const file = write('bad.jsonl', [...LINES, 'x']);
     const { code, out, err } = await run('trace', 'check', '--skip-bad', file);
     expect(code).toBe(0);
-    expect(out).toContain('jobs         4, ');
+    expect(out).toMatch(/^4 jobs /);
     expect(err).toBe(
       `${file}: warning: left out 1 line with errors; the first: ${file}:6: expected one JSON object per line, got "x"\n`,
     );
-  });
-
-  it('shows the largest tag groups and the number of others', async () => {
-    const lines = Array.from({ length: 23 }, (_, index) =>
-      JSON.stringify({ ...JSON.parse(LINES[1] ?? ''), tags: { group: String(index) } }),
-    );
-    const { out } = await run('trace', 'check', write('many.jsonl', lines));
-    expect(out.trimEnd().split('\n').at(-1)).toBe('and 3 tag groups more');
   });
 });

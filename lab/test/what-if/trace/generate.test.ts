@@ -31,7 +31,6 @@ const GROUP: PeopleGroup = {
 
 const SCENARIO: Scenario = {
   name: 'test',
-  title: 'a test',
   description: '',
   config: '',
   timezone: 'Europe/Berlin',

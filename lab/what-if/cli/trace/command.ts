@@ -3,7 +3,6 @@ import type { CommandContext } from '../../../../cli/shared/cli-environment.ts';
 import { addTraceCheckCommand } from './check.ts';
 import { addTraceExportCommand } from './export.ts';
 import { addTraceGenerateCommand } from './generate.ts';
-import { addTraceImportCommand } from './import.ts';
 
 /** `autoscaler trace`: the jobs of a coderd, real or generated, as JSON lines (docs/backtest.md). */
 export function addTraceCommand(program: Command, context: CommandContext): void {
@@ -12,6 +11,5 @@ export function addTraceCommand(program: Command, context: CommandContext): void
     .description('make and check traces: the jobs of a coderd over time, for backtests');
   addTraceGenerateCommand(trace, context);
   addTraceExportCommand(trace, context);
-  addTraceImportCommand(trace, context);
   addTraceCheckCommand(trace, context);
 }

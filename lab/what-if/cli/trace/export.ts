@@ -9,17 +9,15 @@ import {
 } from '../../../../cli/shared/cli-environment.ts';
 import { readConfig, withConfigOption } from '../../../../cli/shared/live-options.ts';
 import { countTo, parseTime } from '../../../../cli/shared/option-values.ts';
-import { checkWritable, joined, writeWhole } from '../../../../cli/shared/whole-file.ts';
+import { checkWritable } from '../../../../cli/shared/whole-file.ts';
 import { timeZoneProblem } from '../../../../lambda/config/schema/names.ts';
 import { makeClients } from '../../../../lambda/connect.ts';
 import { type EpochMs, isoTime, plusMs } from '../../../../lambda/decision/model/brands.ts';
 import { DAY_MS } from '../../../../lambda/decision/model/units.ts';
-import { some } from '../../../../lambda/explain/format.ts';
 import { lengthLabel } from '../../report/parts/times.ts';
 import { LONGEST_DAYS } from '../../trace/read.ts';
-import { JOB_KINDS, type Trace } from '../../trace/trace.ts';
-import { writeTrace } from '../../trace/write.ts';
-import { checkSummaryPlace } from './generate.ts';
+import type { Trace } from '../../trace/trace.ts';
+import { checkSummaryPlace, deliver } from './deliver.ts';
 import type { Period } from './history.ts';
 import { readTraceJobs } from './trace-jobs.ts';
 
@@ -70,10 +68,7 @@ async function exportTrace(options: ExportOptions, cliEnvironment: CliEnvironmen
       return readTraceJobs({ http: clients.coderd, tell }, config, wanted);
     });
     const trace: Trace = { name: 'history', ...period, timezone, outages: [], startSeconds: undefined, jobs };
-    if (out === '-') for (const text of joined(writeTrace(trace))) cliEnvironment.out(text);
-    else writeWhole(out, writeTrace(trace));
-    if (options.json) cliEnvironment.out(`${JSON.stringify(summaryDocument(trace, out), null, 2)}\n`);
-    else report(`${out === '-' ? '' : `wrote ${out}: `}${summary(trace, wanted)}`);
+    deliver(trace, options, { note: clippedText(trace, wanted) }, cliEnvironment);
   } finally {
     await clients.close();
   }
@@ -91,29 +86,14 @@ function periodOf({ from, days, to }: ExportOptions, now: EpochMs): Period {
   return period;
 }
 
-function summaryDocument(trace: Trace, out: string) {
-  const { from, to, jobs } = trace;
-  const kinds = Object.fromEntries(countsOf(trace));
-  return { version: 1, out, from: isoTime(from), to: isoTime(to), jobs: jobs.length, kinds };
-}
-
-function countsOf({ jobs }: Trace): readonly (readonly [kind: string, count: number])[] {
-  return JOB_KINDS.map((kind) => [kind, jobs.filter((job) => job.kind === kind).length]);
-}
-
 /** Without jobs before the trace, its time may be shorter than the wanted one. */
-function summary(trace: Trace, wanted: Period): string {
-  const { from, to, jobs } = trace;
-  const kinds = countsOf(trace)
-    .filter(([, count]) => count > 0)
-    .map(([kind, count]) => `${count} ${kind}`);
+function clippedText(trace: Trace, wanted: Period): string {
   const [length, asked] = [trace, wanted].map((period) => lengthLabel({ trace: period }));
-  const clipped = length === asked ? '' : `; ${length} of builds in ${asked}: coderd has no earlier job`;
-  return `${some(jobs.length, 'job')} from ${isoTime(from)} to ${isoTime(to)} (${kinds.join(', ')})${clipped}`;
+  return length === asked ? '' : `; ${length} of builds in ${asked}: coderd has no earlier job`;
 }
 
 /** Throws InvalidArgumentError; commander adds the option's name. */
-export function parseTimeZone(text: string): string {
+function parseTimeZone(text: string): string {
   const problem = timeZoneProblem(text);
   if (problem === undefined) return text;
   throw new InvalidArgumentError(`It ${problem}.`);

@@ -14,19 +14,12 @@ import type { PeopleGroup, Scenario, Template } from './scenario.ts';
 import { addPushes, schedulePrebuilds } from './template-jobs.ts';
 import { addPersonDay } from './workday.ts';
 
-export type GenerateOptions = {
-  readonly seed: number;
-  readonly days: number;
-  /** The first day, such as `2026-03-02`. @default the first day of the scenario */
-  readonly from?: string;
-  /** Called with the share of the days that are done, 0 to 1. */
-  readonly onProgress?: (share: number) => void;
-};
+type GenerateOptions = { readonly seed: number; readonly days: number };
 
 /** Throws BacktestError if the scenario names an unknown template, or the time zone skips a day. */
 export function generateTrace(scenario: Scenario, options: GenerateOptions): Trace {
-  const { seed, days, from: firstDay = scenario.from } = options;
-  const { name, timezone, startSeconds } = scenario;
+  const { seed, days } = options;
+  const { name, timezone, startSeconds, from: firstDay } = scenario;
   const from = midnight(timezone, firstDay);
   const to = midnight(timezone, plusDays(firstDay, days));
   const outages = plannedOutages(scenario, firstDay).filter(({ at }) => at < to);
@@ -47,14 +40,13 @@ function atFullMinute(job: TraceJob): TraceJob {
 function generateJobs(
   scenario: Scenario,
   firstDay: string,
-  { seed, days, onProgress }: GenerateOptions,
+  { seed, days }: GenerateOptions,
 ): readonly TraceJob[] {
   const jobs: TraceJob[] = [];
   const context = contextInto(jobs, new Random(seed));
   const templates = new Map(scenario.templates.map((template) => [template.name, template]));
   const people = scenario.groups.flatMap((group) => drawPeople(group, templates, context));
   for (let day = -1; day <= days; day++) {
-    onProgress?.((day + 1) / (days + 2));
     addDate(plusDays(firstDay, day), scenario, people, context);
   }
   for (const { workspace } of people) workspace.isRunning(Number.POSITIVE_INFINITY);

@@ -74,7 +74,6 @@ type PlannedOutage = {
 
 export type Scenario = {
   readonly name: string;
-  readonly title: string;
   readonly description: string;
   /** Path of its configuration, from the root of the project. */
   readonly config: string;
