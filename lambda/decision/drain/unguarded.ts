@@ -1,4 +1,4 @@
-/** Protects tasks without a guard, of a pool that had `scaleIn: confirm` until 0.2 (docs/adr/0011). */
+/** Protects tasks without a guard, of a pool that had `scaleIn: confirm` until 0.2. */
 import type { Doubt } from '../model/plan.ts';
 import { MINUTE_MS } from '../model/units.ts';
 import type { PoolView } from '../supply/supply.ts';

@@ -1,6 +1,6 @@
 /**
  * The promised starts: about when each pending job will start, or why that is unknown. In the order in
- * which coderd hands the jobs out, each takes the server that is free first (docs/adr/0035). Servers are
+ * which coderd hands the jobs out, each takes the server that is free first (docs/waits.md). Servers are
  * daemons, and tasks that will have one: those that this look launches too, not those that leave.
  */
 import { failsAt, pendingJobs } from '../demand/demand.ts';

@@ -206,7 +206,7 @@ export function isGuarded({ leaseMs }: TaskView): boolean {
 
 /**
  * Whether a task has no guard, as in a pool that had `scaleIn: confirm` until 0.2: its daemon has the name of
- * its host, or it has a protection as short as the autoscaler sets it (docs/adr/0011).
+ * its host, or it has a protection as short as the autoscaler sets it.
  */
 export function lacksGuard({ leaseMs = 0, ...claims }: TaskView): boolean {
   return leaseMs <= GUARDLESS_MS && (leaseMs > 0 || isHostNamed(claims));
