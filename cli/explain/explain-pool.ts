@@ -1,10 +1,10 @@
 /** Explains the decision about one pool step by step. */
 import type { Assigned } from '../../lambda/decision/assign/assignment.ts';
-import { launchesFor } from '../../lambda/decision/assign/needs.ts';
 import type { Deliberation } from '../../lambda/decision/decide.ts';
 import { oldestOf, type TagGroup } from '../../lambda/decision/demand/demand.ts';
 import type { PoolDecision } from '../../lambda/decision/drain/decide-pool.ts';
 import type { LeaveDecision } from '../../lambda/decision/drain/leaving.ts';
+import { launchesFor } from '../../lambda/decision/drain/needs.ts';
 import { poolOfPart } from '../../lambda/decision/model/brands.ts';
 import { by } from '../../lambda/decision/model/collections.ts';
 import { type Finding, type Plan, REPLACING, type StartTime } from '../../lambda/decision/model/plan.ts';

@@ -8,11 +8,11 @@ import type { OrganizationReadings, Snapshot } from '../../lambda/decision/model
 import { displayTags, type Tags, tagKey } from '../../lambda/decision/model/tags.ts';
 import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { isAlive } from '../../lambda/decision/supply/daemons.ts';
-import type { ServingTasks } from '../../lambda/decision/waits/job-wait.ts';
-import { WAIT_PARTS, type WaitPart, type WaitParts } from '../../lambda/decision/waits/wait-parts.ts';
 import { reasonSentence } from '../../lambda/explain/reason-text.ts';
 import { unservedSentence } from '../../lambda/explain/text.ts';
 import type { OrphanEvent } from '../../lambda/look/orphan-event.ts';
+import type { ServingTasks } from '../../lambda/look/waits/job-wait.ts';
+import { WAIT_PARTS, type WaitPart, type WaitParts } from '../../lambda/look/waits/wait-parts.ts';
 import type { JobDetails } from '../adapters/history.ts';
 
 export type JobExplanation = {

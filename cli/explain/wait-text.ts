@@ -1,6 +1,6 @@
 /** Words the parts of waits: a short noun phrase for each, what makes it shorter, and its share. */
 import { sum } from '../../lambda/decision/model/collections.ts';
-import { WAIT_PARTS, type WaitPart, type WaitParts } from '../../lambda/decision/waits/wait-parts.ts';
+import { WAIT_PARTS, type WaitPart, type WaitParts } from '../../lambda/look/waits/wait-parts.ts';
 
 type PartText = {
   /** Fits after `62% of the wait was` and before a number. */

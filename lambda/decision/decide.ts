@@ -6,13 +6,13 @@
 import { assignDemand } from './assign/assign-demand.ts';
 import { type JobAssignment, ofJobs } from './assign/assignment.ts';
 import { computeLaunchLimits } from './assign/launch-limits.ts';
-import { deriveNeeds } from './assign/needs.ts';
 import { deriveOffers } from './assign/offers.ts';
 import { deriveDemand } from './demand/demand.ts';
 import { withPatience } from './demand/patience.ts';
 import { leftToPeers } from './demand/peers.ts';
 import { limitChanges } from './drain/change-limit.ts';
 import { decidePool, type PoolDecision } from './drain/decide-pool.ts';
+import { deriveNeeds } from './drain/needs.ts';
 import { derivePoolForecasts, type PoolForecasts } from './forecast/pool-forecast.ts';
 import { deriveDue, deriveWarmth } from './forecast/ready.ts';
 import { lookAgainAfter } from './look-again.ts';

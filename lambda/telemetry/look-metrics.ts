@@ -2,10 +2,10 @@
 import { sum } from '../decision/model/collections.ts';
 import type { DaemonCounts, Plan, PoolPlan } from '../decision/model/plan.ts';
 import { DAY_MS } from '../decision/model/units.ts';
-import type { JobWait } from '../decision/waits/job-wait.ts';
 import type { LookResult } from '../look/look.ts';
 import { isAtMax, type LookEvent, launchesOf } from '../look/look-event.ts';
 import { orphansOf } from '../look/orphan-event.ts';
+import type { JobWait } from '../look/waits/job-wait.ts';
 import {
   CONTESTED_METRIC,
   DEAD_METRIC,

@@ -1,5 +1,5 @@
 /** The names of the function's metrics, for the code that emits them and for alarms and dashboards. */
-import type { WaitPart } from '../decision/waits/wait-parts.ts';
+import type { WaitPart } from '../look/waits/wait-parts.ts';
 
 /** The stack sets it as `POWERTOOLS_METRICS_NAMESPACE`. */
 export const METRICS_NAMESPACE = 'CoderProvisionerAutoscaler';

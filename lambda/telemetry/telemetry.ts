@@ -8,8 +8,8 @@ import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { type Look, lookEvent } from '../look/look-event.ts';
 import { OrphanEvents } from '../look/orphan-event.ts';
 import type { Clock } from '../look/ports.ts';
-import { waitLine } from '../look/wait-line.ts';
-import { type StartedWaits, WaitRecord } from '../look/wait-record.ts';
+import { waitLine } from '../look/waits/wait-line.ts';
+import { type StartedWaits, WaitRecord } from '../look/waits/wait-record.ts';
 import { FullViewAge } from './full-view-age.ts';
 import { lookMetrics, poolMetrics, rareMetrics, waitMetrics } from './look-metrics.ts';
 

@@ -1,7 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import { CfnQueryDefinition, type ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { WAIT_PARTS } from '../../../lambda/decision/waits/wait-parts.ts';
+import { WAIT_PARTS } from '../../../lambda/look/waits/wait-parts.ts';
 
 /**
  * Saved queries of Logs Insights on the function's events of looks (lambda/look/look-event.ts) and
@@ -123,7 +123,7 @@ const WAITS = [
   `stats ${WAIT_NAMES.map((name) => `latest(${name}OrZero) as ${name}`).join(', ')}, latest(@timestamp) as at by id, pool`,
 ];
 
-/** As `QUERIES`, on the events of started jobs (lambda/look/wait-line.ts). */
+/** As `QUERIES`, on the events of started jobs (lambda/look/waits/wait-line.ts). */
 const WAIT_QUERIES = {
   'where the waits went by pool': [
     ...WAITS,

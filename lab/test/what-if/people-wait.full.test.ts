@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../../lambda/config/read.ts';
 import { type EpochMs, type JobId, plusMs } from '../../../lambda/decision/model/brands.ts';
 import { HOUR_MS } from '../../../lambda/decision/model/units.ts';
-import type { JobWait } from '../../../lambda/decision/waits/job-wait.ts';
+import type { JobWait } from '../../../lambda/look/waits/job-wait.ts';
 import { IS_FULL, rows } from '../../../test/support/runs.ts';
 import { peopleWait } from '../../what-if/replay/figures.ts';
 import { run } from '../../what-if/replay/run.ts';

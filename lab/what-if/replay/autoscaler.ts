@@ -3,7 +3,7 @@ import type { Config } from '../../../lambda/decision/model/config.ts';
 import { reasonSentence } from '../../../lambda/explain/reason-text.ts';
 import { InvocationError } from '../../../lambda/look/invocation.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
-import type { StartedWaits } from '../../../lambda/look/wait-record.ts';
+import type { StartedWaits } from '../../../lambda/look/waits/wait-record.ts';
 import { Random } from '../../world/base/random.ts';
 import type { VirtualScheduler } from '../../world/base/virtual-scheduler.ts';
 import { NoAnswer } from '../../world/coderd/routes/in-process.ts';

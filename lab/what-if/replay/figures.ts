@@ -4,8 +4,8 @@ import { meanOf, percentile, sum } from '../../../lambda/decision/model/collecti
 import { displayTags } from '../../../lambda/decision/model/tags.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { weekdayIn } from '../../../lambda/decision/model/zones.ts';
-import type { JobWait } from '../../../lambda/decision/waits/job-wait.ts';
-import { addParts } from '../../../lambda/decision/waits/wait-parts.ts';
+import type { JobWait } from '../../../lambda/look/waits/job-wait.ts';
+import { addParts } from '../../../lambda/look/waits/wait-parts.ts';
 import type { JobRecord } from '../../world/coderd/tables/jobs.ts';
 import { offsetMs } from '../../world/coderd/tables/transitions.ts';
 import type { DayFigures } from '../estimate/estimate.ts';

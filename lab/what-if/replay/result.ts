@@ -1,7 +1,7 @@
 /** The result of a backtest: the data of the table, the JSON document, the report and the search. */
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
-import type { WaitParts } from '../../../lambda/decision/waits/wait-parts.ts';
+import type { WaitParts } from '../../../lambda/look/waits/wait-parts.ts';
 import type { Estimate, Estimates } from '../estimate/estimate.ts';
 import type { JobKind } from '../trace/trace.ts';
 

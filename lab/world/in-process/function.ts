@@ -14,7 +14,7 @@ import type { Ports } from '../../../lambda/look/ports.ts';
 import { type LookMessage, Relay } from '../../../lambda/look/relay/relay.ts';
 import { KeptRecord } from '../../../lambda/look/stock/kept-record.ts';
 import { StockLearner } from '../../../lambda/look/stock/stock-learner.ts';
-import { type StartedWaits, WaitRecord } from '../../../lambda/look/wait-record.ts';
+import { type StartedWaits, WaitRecord } from '../../../lambda/look/waits/wait-record.ts';
 import type { Random } from '../base/random.ts';
 import type { VirtualScheduler } from '../base/virtual-scheduler.ts';
 import type { Call } from '../coderd/routes/in-process.ts';

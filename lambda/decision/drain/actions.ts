@@ -1,5 +1,5 @@
 /** The actions of a pool's decision: set the desired count, ask a task to leave, protect a task. */
-import { launchesFor, type PoolNeed } from '../assign/needs.ts';
+
 import { configuredFloor } from '../forecast/floors.ts';
 import { by } from '../model/collections.ts';
 import type { Action, Reason } from '../model/plan.ts';
@@ -7,6 +7,7 @@ import type { Service } from '../model/snapshot.ts';
 import type { TaskView } from '../supply/task-state.ts';
 import { isKeptAwake } from './drainable.ts';
 import type { LeaveDecision } from './leaving.ts';
+import { launchesFor, type PoolNeed } from './needs.ts';
 
 type CountChange = {
   readonly service: Service;

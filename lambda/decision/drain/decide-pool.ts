@@ -1,5 +1,5 @@
 /** Decides about one pool: which tasks drain, and its desired count. */
-import type { PoolNeed } from '../assign/needs.ts';
+
 import type { EpochMs } from '../model/brands.ts';
 import type { Action, Doubt } from '../model/plan.ts';
 import type { Service } from '../model/snapshot.ts';
@@ -10,6 +10,7 @@ import { askActions, countActions, protectActions } from './actions.ts';
 import { type CountDecision, decideCount } from './counts.ts';
 import { replacementsOf, spareOf } from './drainable.ts';
 import { decideLeaving, keepAll, type LeaveDecision, withoutRefused } from './leaving.ts';
+import type { PoolNeed } from './needs.ts';
 import { unguardedToKeep } from './unguarded.ts';
 
 /** The pool has an ECS service. */

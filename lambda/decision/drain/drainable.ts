@@ -1,9 +1,10 @@
 /** What may drain in a pool, from its need: how many tasks, and which. */
-import type { PoolNeed } from '../assign/needs.ts';
+
 import { configuredFloor } from '../forecast/floors.ts';
 import type { EpochMs } from '../model/brands.ts';
 import type { TaskView } from '../supply/task-state.ts';
 import { decideReplacing, type LeaveDecision } from './leaving.ts';
+import type { PoolNeed } from './needs.ts';
 
 /** Whether only the forecast keeps some of the tasks. */
 export function isKeptAwake({ poolForecast: { floors }, inUse }: PoolNeed): boolean {

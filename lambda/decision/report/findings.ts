@@ -1,5 +1,6 @@
 /** The findings about the readings, the services and the tasks, from the supply and the doubts. */
 import type { JobAssignment } from '../assign/assignment.ts';
+import { deadBuildFindings } from '../deaths/dead-builds.ts';
 import { type EpochMs, isoTime, poolOfPart } from '../model/brands.ts';
 import { by, groupsBy, unique } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
@@ -15,7 +16,6 @@ import { launchesElsewhere, unplacedTasks } from '../supply/capacity.ts';
 import type { Doubts } from '../supply/doubts.ts';
 import { awsTimeOf, type PoolView } from '../supply/supply.ts';
 import { drainedMs, type TaskView } from '../supply/task-state.ts';
-import { deadBuildFindings } from './dead-builds.ts';
 import { secretFindings, secretReadingFindings } from './secret-report.ts';
 import { waitingFindings } from './waiting.ts';
 

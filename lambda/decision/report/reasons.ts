@@ -1,9 +1,10 @@
 /** The reasons of one pool, in the order of the stages. */
-import { launchesFor, type PoolNeed } from '../assign/needs.ts';
+
 import { countTransitions } from '../demand/transitions.ts';
 import type { PoolDecision } from '../drain/decide-pool.ts';
 import { isKeptAwake } from '../drain/drainable.ts';
 import type { LeaveDecision } from '../drain/leaving.ts';
+import { launchesFor, type PoolNeed } from '../drain/needs.ts';
 import { configuredFloor } from '../forecast/floors.ts';
 import { type EpochMs, isoTime } from '../model/brands.ts';
 import { by } from '../model/collections.ts';

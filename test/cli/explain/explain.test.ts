@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import type { ExplainedJob, JobExplanation } from '../../../cli/explain/explanation.ts';
 import { explanationScreen } from '../../../cli/explain/screen.ts';
-import { WaitRecord } from '../../../lambda/look/wait-record.ts';
+import { WaitRecord } from '../../../lambda/look/waits/wait-record.ts';
 import { type CommandLab, commandLabs, logLooks } from '../../support/command-lab.ts';
 import { type Lab, type LabOptions, type LabPool, labConfig } from '../../support/lab.ts';
 

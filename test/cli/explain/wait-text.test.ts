@@ -6,7 +6,7 @@ import {
   waitPartName,
   waitShares,
 } from '../../../cli/explain/wait-text.ts';
-import { WAIT_PARTS } from '../../../lambda/decision/waits/wait-parts.ts';
+import { WAIT_PARTS } from '../../../lambda/look/waits/wait-parts.ts';
 
 describe('the words for a part', () => {
   it.each(WAIT_PARTS)('are a noun phrase of its own and one sentence of advice for %s', (part) => {

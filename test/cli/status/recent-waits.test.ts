@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { describe, expect, it, vi } from 'vitest';
 import { type RecentWaits, recentWaitLines, recentWaitsOf } from '../../../cli/status/recent-waits.ts';
 import type { Status } from '../../../cli/status/report.ts';
-import { WaitRecord } from '../../../lambda/look/wait-record.ts';
+import { WaitRecord } from '../../../lambda/look/waits/wait-record.ts';
 import { type CommandLab, commandLabs, logLooks, putLine } from '../../support/command-lab.ts';
 import type { Lab, LabPool } from '../../support/lab.ts';
 import { serve } from '../../support/servers.ts';

@@ -7,10 +7,10 @@ import { parseSnapshot } from '../../../lambda/adapters/snapshot-schema.ts';
 import { checkConfig } from '../../../lambda/config/check.ts';
 import { decide } from '../../../lambda/decision/decide.ts';
 import type { EpochMs, JobId } from '../../../lambda/decision/model/brands.ts';
-import type { JobWait } from '../../../lambda/decision/waits/job-wait.ts';
-import { WAIT_PARTS } from '../../../lambda/decision/waits/wait-parts.ts';
 import { lookEvent } from '../../../lambda/look/look-event.ts';
-import { waitLine } from '../../../lambda/look/wait-line.ts';
+import type { JobWait } from '../../../lambda/look/waits/job-wait.ts';
+import { waitLine } from '../../../lambda/look/waits/wait-line.ts';
+import { WAIT_PARTS } from '../../../lambda/look/waits/wait-parts.ts';
 import { poolName } from '../../support/parts.ts';
 import { draw } from '../../support/picture.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { EpochMs, JobId } from '../../../lambda/decision/model/brands.ts';
 import type { OrganizationReadings, Snapshot } from '../../../lambda/decision/model/snapshot.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
-import { WaitRecord } from '../../../lambda/look/wait-record.ts';
+import { WaitRecord } from '../../../lambda/look/waits/wait-record.ts';
 import type { Lab } from '../../support/lab.ts';
 import { startWorld, submit } from './world.ts';
 

@@ -1,9 +1,9 @@
 /** Where the waits of jobs went, as the looks of one process tell it, against the world's own times. */
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../../lambda/decision/model/snapshot.ts';
-import type { JobWait } from '../../../lambda/decision/waits/job-wait.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
-import { WaitRecord } from '../../../lambda/look/wait-record.ts';
+import type { JobWait } from '../../../lambda/look/waits/job-wait.ts';
+import { WaitRecord } from '../../../lambda/look/waits/wait-record.ts';
 import type { Lab } from '../../support/lab.ts';
 import { startWorld, submit } from './world.ts';
 

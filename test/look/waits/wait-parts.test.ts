@@ -6,7 +6,7 @@ import {
   type ServingTask,
   splitWait,
   type WaitParts,
-} from '../../../lambda/decision/waits/wait-parts.ts';
+} from '../../../lambda/look/waits/wait-parts.ts';
 import { runs } from '../../support/runs.ts';
 
 const at = (seconds: number): EpochMs => (1_800_000_000_000 + seconds * 1000) as EpochMs;

@@ -1,4 +1,7 @@
 /** The needs: how many tasks each pool needs before and after the limits. */
+
+import { type Assigned, type Assignment, launchesOf, paidFor } from '../assign/assignment.ts';
+import type { LaunchLimits, PoolLaunchLimits } from '../assign/launch-limits.ts';
 import { type DueGroup, type Group, isPending, isUrgent, type StockGroup } from '../demand/demand.ts';
 import type { Left } from '../demand/peers.ts';
 import { floorOf, leastTasks } from '../forecast/floors.ts';
@@ -8,9 +11,7 @@ import type { Floor, Served } from '../model/plan.ts';
 import { priceOf } from '../settings/prices.ts';
 import { type Capacity, mostTasks } from '../supply/capacity.ts';
 import type { PoolView } from '../supply/supply.ts';
-import { type Assigned, type Assignment, launchesOf, paidFor } from './assignment.ts';
 import { chooseGivenUp, countHeldForRecord } from './idle-daemons.ts';
-import type { LaunchLimits, PoolLaunchLimits } from './launch-limits.ts';
 
 export type PoolNeed = Pick<PoolLaunchLimits, 'view' | 'capacity' | 'poolForecast' | 'room'> & {
   /** Jobs assigned to this pool, by what will run them. */

@@ -2,11 +2,17 @@
  * The wait of one started job: which task and pool served it, and its parts. A job belongs to a
  * pool if the daemon that took it runs in one of the pool's tasks, or has the name of one.
  */
-import { type DaemonId, type EpochMs, type JobId, type PoolName, poolOfPart } from '../model/brands.ts';
-import type { PromisedStart } from '../model/promise.ts';
-import { POOL_TAG, tagOf } from '../model/service-tags.ts';
-import type { Daemon, Job, OrganizationReadings, Snapshot, Task } from '../model/snapshot.ts';
-import { indexDaemons, isAlive, poolNamed, taskId } from '../supply/daemons.ts';
+import {
+  type DaemonId,
+  type EpochMs,
+  type JobId,
+  type PoolName,
+  poolOfPart,
+} from '../../decision/model/brands.ts';
+import type { PromisedStart } from '../../decision/model/promise.ts';
+import { POOL_TAG, tagOf } from '../../decision/model/service-tags.ts';
+import type { Daemon, Job, OrganizationReadings, Snapshot, Task } from '../../decision/model/snapshot.ts';
+import { indexDaemons, isAlive, poolNamed, taskId } from '../../decision/supply/daemons.ts';
 import { type ServingTask, splitWait, type WaitParts } from './wait-parts.ts';
 
 export type JobWait = {

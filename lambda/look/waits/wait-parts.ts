@@ -3,8 +3,8 @@
  * the job gives the parts; the wait cuts it off at both ends. So the parts add up to the wait
  * exactly. If a time of the timeline is missing, the parts on both sides of it are one, `unknown`.
  */
-import type { EpochMs } from '../model/brands.ts';
-import type { Daemon, Task } from '../model/snapshot.ts';
+import type { EpochMs } from '../../decision/model/brands.ts';
+import type { Daemon, Task } from '../../decision/model/snapshot.ts';
 
 /** In order of time. */
 export const WAIT_PARTS = [

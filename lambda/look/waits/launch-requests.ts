@@ -1,9 +1,9 @@
 /** The tasks that this process requested from ECS in the last hour, and which tasks came of it. */
-import type { EpochMs, PoolName } from '../decision/model/brands.ts';
-import { by } from '../decision/model/collections.ts';
-import type { Snapshot, Task } from '../decision/model/snapshot.ts';
-import { type PoolsOfTasks, poolsOfTasks } from '../decision/waits/job-wait.ts';
-import type { LookResult } from './look.ts';
+import type { EpochMs, PoolName } from '../../decision/model/brands.ts';
+import { by } from '../../decision/model/collections.ts';
+import type { Snapshot, Task } from '../../decision/model/snapshot.ts';
+import type { LookResult } from '../look.ts';
+import { type PoolsOfTasks, poolsOfTasks } from './job-wait.ts';
 
 /** A raised count: ECS was to create so many tasks. */
 export type LaunchRequest = {

@@ -3,16 +3,16 @@
  * once. The memory is that of the process: when it began to look, which jobs it saw pending and
  * since when, which jobs it returned, and the tasks that it requested.
  */
-import type { EpochMs, JobId, OrganizationId } from '../decision/model/brands.ts';
-import { by } from '../decision/model/collections.ts';
-import type { Plan } from '../decision/model/plan.ts';
-import type { PromisedStart, Promises } from '../decision/model/promise.ts';
-import type { Job, OrganizationReadings, Snapshot, Task } from '../decision/model/snapshot.ts';
-import { tagKey } from '../decision/model/tags.ts';
-import { HOUR_MS, MINUTE_MS } from '../decision/model/units.ts';
-import { deriveJobWait, indexServing, type JobWait, type StartedJob } from '../decision/waits/job-wait.ts';
+import type { EpochMs, JobId, OrganizationId } from '../../decision/model/brands.ts';
+import { by } from '../../decision/model/collections.ts';
+import type { Plan } from '../../decision/model/plan.ts';
+import type { PromisedStart, Promises } from '../../decision/model/promise.ts';
+import type { Job, OrganizationReadings, Snapshot, Task } from '../../decision/model/snapshot.ts';
+import { tagKey } from '../../decision/model/tags.ts';
+import { HOUR_MS, MINUTE_MS } from '../../decision/model/units.ts';
+import type { LookResult } from '../look.ts';
+import { deriveJobWait, indexServing, type JobWait, type StartedJob } from './job-wait.ts';
 import { type LaunchRequest, LaunchRequests } from './launch-requests.ts';
-import type { LookResult } from './look.ts';
 
 /** ECS forgets a stopped task after an hour (docs/internals/aws.md §1), so an older start cannot be split. */
 const KEPT_MS = HOUR_MS;

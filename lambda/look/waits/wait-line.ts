@@ -4,10 +4,10 @@
  * may see the same start. A busy deployment writes as many of these events as looks, so they have
  * only what coderd does not tell later.
  */
-import { isoTime } from '../decision/model/brands.ts';
-import type { IsoTime } from '../decision/model/plan.ts';
-import type { JobWait } from '../decision/waits/job-wait.ts';
-import { WAIT_PARTS, type WaitPart } from '../decision/waits/wait-parts.ts';
+import { isoTime } from '../../decision/model/brands.ts';
+import type { IsoTime } from '../../decision/model/plan.ts';
+import type { JobWait } from './job-wait.ts';
+import { WAIT_PARTS, type WaitPart } from './wait-parts.ts';
 
 export type WaitLine = {
   /** The job. */

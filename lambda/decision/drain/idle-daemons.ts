@@ -2,6 +2,9 @@
  * Idle daemons for which the rule of the stock does not decide alone: those that make room for a
  * job of another pool, and those that stay because the record of builds is too short.
  */
+
+import { type Assigned, launchesOf } from '../assign/assignment.ts';
+import type { LaunchLimits, PoolLaunchLimits } from '../assign/launch-limits.ts';
 import { isPending } from '../demand/demand.ts';
 import { servedUnforeseen } from '../demand/record.ts';
 import { leastTasks } from '../forecast/floors.ts';
@@ -12,8 +15,6 @@ import { priceOf } from '../settings/prices.ts';
 import { mayDrain } from '../supply/capacity.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { drainedMs, isIdleLongEnough, isLeaving, type TaskView } from '../supply/task-state.ts';
-import { type Assigned, launchesOf } from './assignment.ts';
-import type { LaunchLimits, PoolLaunchLimits } from './launch-limits.ts';
 
 export type GivenUp = {
   readonly givenUp: ReadonlyMap<PoolName, number>;
