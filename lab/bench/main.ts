@@ -1,55 +1,47 @@
-/**
- * `npm run bench`: measures what the project promises about speed: the decision and whole looks on
- * large deployments, their memory, and the start of the command line. `-- --json`: the last line is
- * one JSON object. The exit code is always 0.
- */
+/** `npm run bench`: the decision and whole looks on deployments of three sizes. The exit code is always 0. */
 import { availableParallelism } from 'node:os';
+import Table from 'cli-table3';
 import { Command } from 'commander';
 import { wholeNumber } from '../world/base/whole-number.ts';
-import { measureCliStart } from './cli-start.ts';
-import { measureDecisions } from './decision.ts';
-import { BUSY, LARGEST, QUIET, REACH } from './fleet/pools.ts';
-import { type FunctionFigures, measureFunction } from './function.ts';
-import { cliStartText, decisionText, functionText, GOALS, reachText, tuneText } from './show.ts';
-import { measureTune } from './tune.ts';
+import { BUSY, LARGEST, QUIET } from './fleet.ts';
+import type { Work } from './invocation-process.ts';
+import { measure } from './measure.ts';
 
-const OUT_DIR = 'dist/bench';
+/** The goals of the project at the largest size. */
+const GOALS = { decideMs: 100, laterMs: 2_000 } as const;
 
-/** A slow network, and coderd's limit of requests (docs/internals/coder.md §9). */
-const SLOW = { answerMs: 300, perMinute: 512 } as const;
-
-const { json, seed, reach } = new Command('bench')
-  .description('measure the decision, a whole look and the start of the command line')
-  .option('--json', 'print one JSON object as the last line', false)
-  .option('--reach', 'measure only how far one function reaches; takes some minutes', false)
+const { seed } = new Command('bench')
+  .description('measure the decision and a whole look')
   .option('--seed <number>', 'seed of the generated deployments', wholeNumber, 1)
   .parse()
-  .opts<{ json: boolean; seed: number; reach: boolean }>();
+  .opts<{ seed: number }>();
 
-const stream = json ? process.stderr : process.stdout;
-const print = (text: string): void => void stream.write(`${text}\n`);
+const count = (value: number): string => value.toLocaleString('en');
+const ms = (value: number): string => `${value < 10 ? value.toFixed(1) : count(Math.round(value))} ms`;
+const work = (of: Work): string => `${ms(of.ms)}, CPU ${ms(of.cpuMs)}`;
 
-print(`Node ${process.version}, ${availableParallelism()} cores, seed ${seed}; takes some minutes`);
-if (reach) {
-  const reached: FunctionFigures[] = [];
-  for (const size of REACH) reached.push(await measureFunction({ ...size, seed }, OUT_DIR, SLOW));
-  print(reachText(reached));
-  if (json) process.stdout.write(`${JSON.stringify({ node: process.version, seed, reached })}\n`);
-  process.exit();
+process.stdout.write(`Node ${process.version}, ${availableParallelism()} cores, seed ${seed}
+
+decide    the first decision of a function, and its ratio to JSON.parse of the same snapshot: comparable between machines
+init      from the start of the function's process until the bundle is loaded
+looks     observe, decide and apply, against a server on loopback; later looks: median
+CPU       Lambda gives 1 vCPU for 1,769 MB, so 512 MB need 3.5 times the processor time
+memory    peak resident memory of the process
+
+`);
+const table = new Table({
+  head: ['pending jobs', 'pools', 'daemons', 'workspaces', 'decide', 'init', 'first look', 'later', 'memory'],
+  style: { head: [], border: [], compact: true },
+});
+for (const size of [QUIET, BUSY, LARGEST]) {
+  const { decideMs, ratio, init, first, later, peakRssMib } = await measure(size, seed);
+  table.push([
+    ...[size.jobs, size.pools, size.daemons, size.workspaces].map(count),
+    `${ms(decideMs)}, ${ratio.toFixed(1)} x`,
+    ...[init, first, later].map(work),
+    `${Math.round(peakRssMib)} MiB`,
+  ]);
 }
-const decisions = await measureDecisions(seed);
-print(decisionText(decisions));
-const looks = [
-  await measureFunction({ ...QUIET, seed }, OUT_DIR),
-  await measureFunction({ ...BUSY, seed }, OUT_DIR),
-  await measureFunction({ ...LARGEST, seed }, OUT_DIR),
-];
-print(functionText(looks));
-const tuning = await measureTune(seed);
-print(tuneText(tuning));
-const cliStart = measureCliStart('autoscaler.example.yaml');
-print(cliStartText(cliStart));
-if (json)
-  process.stdout.write(
-    `${JSON.stringify({ node: process.version, seed, goals: GOALS, decisions, looks, tuning, cliStart })}\n`,
-  );
+process.stdout.write(`${table.toString()}
+goals at the largest size: decide ${ms(GOALS.decideMs)}, a later look ${ms(GOALS.laterMs)}
+`);
