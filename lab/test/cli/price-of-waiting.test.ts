@@ -5,9 +5,8 @@ import { parse } from 'yaml';
 import { run, runIn } from '../../../test/support/cli-run.ts';
 import { ownFolder } from '../../../test/support/own-folder.ts';
 import { type Tuned, tuneText, unreachableText } from '../../what-if/cli/backtest/prices-screen.ts';
-import type { PricePoint, Target } from '../../what-if/search/price-search.ts';
-import type { Recommendation } from '../../what-if/search/recommendation.ts';
-import type { Tuning } from '../../what-if/search/tune.ts';
+import type { PricePoint } from '../../what-if/replay/result.ts';
+import type { Target } from '../../what-if/search/price-search.ts';
 
 const folder = ownFolder();
 const path = (name: string): string => join(folder, name);
@@ -39,37 +38,27 @@ const config = file('autoscaler.yaml', [
 /** One thread: another one would load all modules again, for runs of a second. */
 const QUICK = ['--price-of-waiting', '--against', 'none', '--workers', '1'];
 const given = ['backtest', '--trace', trace, '--config', config, ...QUICK];
-/** The recommendation for the chosen price. */
-const choiceOf = ({
-  choices,
-  price,
-}: Pick<Tuning, 'choices'> & { readonly price: number }): Recommendation => {
-  const found = choices.find((choice) => choice.price === price);
-  if (found === undefined) throw new Error(`no choice has the price ${price}`);
-  return found;
-};
-/** The YAML of the choice, between its empty lines. */
-const fragmentOf = (out: string): string =>
-  /The choice, [^\n]*\n(?:[^\n]+\n)?\n(waiting:\n[\s\S]*?)\n\n/.exec(out)?.[1] ?? '';
-
 /** `--config` wins over AUTOSCALER_CONFIG. */
 const text = await runIn(
   { columns: 80, environment: { AUTOSCALER_CONFIG: path('none.yaml') } },
   ...[...given, '--mean-wait', '15'],
 );
-const tuned = JSON.parse((await run(...given, '--mean-wait', '15', '--json')).out).tuning;
+const { prices, tuning, runs } = JSON.parse((await run(...given, '--mean-wait', '15', '--json')).out);
 
 describe('backtest --price-of-waiting', () => {
-  it('meets a mean wait at the lowest cost of all prices', () => {
-    type Point = {
-      readonly price: number;
-      readonly seen: Record<'meanWaitS' | 'dollarsPerMonth', { readonly value: number }>;
-    };
-    const { points, price } = tuned;
-    const enough: readonly Point[] = points.filter(({ seen }: Point) => seen.meanWaitS.value <= 15);
-    const [cheapest] = enough.toSorted((a, b) => a.seen.dollarsPerMonth.value - b.seen.dollarsPerMonth.value);
-    expect(price).toBe(cheapest?.price);
-    expect(points.length).toBeGreaterThanOrEqual(8);
+  it('plays prices until it has the lowest one that meets a mean wait, from the present one on', () => {
+    const meets = ({ estimates }: PricePoint): boolean => estimates.meanWaitS.value <= 15;
+    expect(tuning.price).toBe(prices.find(meets).price);
+    const present = prices.find(({ isConfigured }: PricePoint) => isConfigured);
+    expect(present).toMatchObject({ price: 0.1, estimates: runs[0].estimates });
+    expect(prices.length).toBeLessThanOrEqual(4);
+    expect(tuning.choices).toMatchObject([{ price: tuning.price }]);
+  });
+
+  it('says how long it takes before it starts', () => {
+    expect(text.err).toBe(
+      'replaying 11 jobs in an hour at the present price and up to 3 others: about 1 s on two idle cores\n',
+    );
   });
 
   it('shows the prices around the present one without a target or a start time, from AUTOSCALER_CONFIG', async () => {
@@ -84,30 +73,10 @@ describe('backtest --price-of-waiting', () => {
     expect(out).not.toMatch(/meets|<-|startTime/);
   });
 
-  it('says that a week has 20 minutes of jobs, and checks the choice on no empty day', async () => {
-    const week = header('').replace('03-02T08:00', '02-25T08:00').replace('03-02T08:30', '03-04T08:00');
-    const sparse = file('sparse.jsonl', [week, ...JOBS]);
-    const args = ['--trace', sparse, '--config', config, '--mean-wait', '900', ...QUICK];
-    const { out, err } = await run('backtest', ...args);
-    expect(err).toMatch(/^warning: all builds are within 18 minutes of 7 days: /);
-    expect(out).toMatch(/^11 jobs in 7 days, 8 seeds\. Too short to check/m);
-    expect(out).not.toContain('held back meet');
-  });
-
-  it('recommends limits above the highest use, and lowers none', () => {
-    const recommendation = choiceOf(tuned);
-    const [small, gpu] = recommendation.pools;
-    expect(small?.used).toBeGreaterThanOrEqual(2);
-    expect(small?.max).toBeGreaterThanOrEqual((small?.used ?? 0) + 2);
-    expect(small?.max).toBe(20);
-    expect(gpu).toEqual({ name: 'gpu', used: 0, max: 7 });
-    expect(recommendation.maxTasks).toBeGreaterThanOrEqual(small?.used ?? 0);
-  });
-
   it('prints YAML that is a valid part of the configuration', () => {
-    expect(text).toMatchObject({ code: 0, err: '' });
-    const { price } = choiceOf(tuned);
-    const fragment = parse(fragmentOf(text.out));
+    expect(text.code).toBe(0);
+    const { price } = tuning;
+    const fragment = parse(/\n\n(waiting:\n[\s\S]*?)\n\n/.exec(text.out)?.[1] ?? '');
     expect(fragment).toEqual({
       waiting: { person: price },
       pools: [
@@ -120,45 +89,15 @@ describe('backtest --price-of-waiting', () => {
     expect(fragment.pools[1].waiting.person).toBeCloseTo(price * 10, 6);
   });
 
-  it('prints a line for each price, and no line is longer than 80 columns', () => {
-    const { out } = text;
-    const lines = out
-      .slice(out.indexOf('price  '), out.indexOf('\n\nFewer', out.indexOf('price  ')))
-      .split('\n');
-    expect(lines).toHaveLength(1 + tuned.points.length);
-    const isPath = (line: string): boolean => line.startsWith('/');
-    const longest = out.split('\n').filter((line) => !isPath(line));
-    expect(Math.max(...longest.map((line) => line.length))).toBeLessThanOrEqual(80);
-    expect(out).toMatch(/^\$0\.10 +now/m);
-    expect(out).toMatch(/^Too short|Too short to check/m);
-  });
-
   it('shows ranges of cost and waits of a large deployment in 80 columns, and what a choice changes', () => {
-    const estimate = (value: number) => ({ value, range: [value / 1.31, value * 1.31] as const });
-    const point = (price: number, factor: number): PricePoint => {
-      const seen = {
-        dollarsPerMonth: estimate(1368 * factor),
-        meanWaitS: estimate(5.9 / factor),
-        p95WaitS: estimate(46.5 / factor),
-      };
-      return {
-        ...{ price, isConfigured: price === 0.1, seeds: 8, launches: 2, idleLaunches: 1, seen },
-        heldOut: { dollarsPerMonth: 1071, meanWaitS: 5.33, p95WaitS: 40 },
-        ...{ estimates: seen, peaks: { all: 1, byPool: {} } },
-      };
-    };
-    const [config, pools] = [
-      { pools: [], limits: { maxTasks: 9 } },
-      { pools: [], maxTasks: 9 },
-    ];
-    const points = [point(0.1, 1), point(0.2, 2), point(0.5, 1)];
-    const of = { from: 0, to: 14 * 86_400_000, jobs: [] };
-    const choices = points.map(({ price }) => ({ ...pools, price, maxTasksUsed: 1, startTimeMs: undefined }));
-    const given = { config, points, best: points[1], choices, trace: of, configFile: 'a.yaml' };
-    const out = tuneText({ ...given, target: { kind: 'mean-wait', seconds: 4 } } as unknown as Tuned, 80);
-    expect(out).toMatch(
-      /^\$0\.10 +now +1,368 \(1,000-1,800\) +5\.9 \(4\.5-7\.7\) +46\.5 \(35-61\) +1,071, 5\.33$/m,
-    );
+    const points = [pointOf(0.1, 1), pointOf(0.2, 2), pointOf(0.5, 1)];
+    const choices = points.map(({ price }) => ({ price, pools: [], maxTasks: 9, maxTasksUsed: 1 }));
+    const config = { pools: [], limits: { maxTasks: 9 } };
+    const given = { config, points, best: points[1], choices, configFile: 'a.yaml' };
+    const trace = { from: 0, to: 14 * 86_400_000 };
+    const target = { kind: 'mean-wait', seconds: 4 };
+    const out = tuneText({ ...given, trace, target } as unknown as Tuned, 80);
+    expect(out).toMatch(/^\$0\.10 +now +1,368 \(1,000-1,800\) +5\.9 \(4\.5-7\.7\) +46\.5 \(35-61\)$/m);
     expect(out.replaceAll('\n', ' ')).toContain(
       'The choice, $0.20 ($1,368 a month more than now, mean wait 3 s instead of 5.9 s), merge into a.yaml:',
     );
@@ -167,57 +106,52 @@ describe('backtest --price-of-waiting', () => {
   });
 });
 
-describe('an impossible target', () => {
-  const cheapest = { price: 0.01, seen: { dollarsPerMonth: { value: 20 } } };
-  const dearest = {
-    ...{ price: 2, peaks: { all: 20, byPool: { small: 20 } } },
-    seen: { p95WaitS: { value: 30 }, dollarsPerMonth: { value: 40 } },
+function pointOf(price: number, factor: number, peak = 1): PricePoint {
+  const about = (value: number) => ({ value, range: [value / 1.31, value * 1.31] as const });
+  const estimates = {
+    dollarsPerMonth: about(1368 * factor),
+    meanWaitS: about(5.9 / factor),
+    p95WaitS: about(46.5 / factor),
   };
-  const meets = { ...dearest, seen: { ...dearest.seen, p95WaitS: { value: 0, range: [0, 40] } } };
-  const dearestSays =
-    'a p95 wait of up to 0 s is not possible: even at the highest price of waiting ($2.00 a minute) 5 of 100 jobs of people wait about 30 s or longer.';
-  const unreachable = (points: readonly object[], unlimited?: object): string =>
-    unreachableText({ kind: 'p95-wait', seconds: 0 }, { ...tuning, points, unlimited } as unknown as Tuning);
+  const figures = { peaks: { all: peak, byPool: { small: peak } } };
+  return { price, isConfigured: price === 0.1, estimates, figures } as unknown as PricePoint;
+}
 
-  it('names warm, min and schedules where a higher max would not help', () => {
-    expect(unreachable([dearest], { ...dearest, seen: { p95WaitS: { value: 25 } } })).toBe(
-      `${dearestSays} max of pool "small" was reached, but without limits the wait would be 25 s: the builds came before a daemon was ready. To shorten that, keep daemons for them with warm, min or a schedule`,
-    );
-    expect(unreachable([dearest], meets)).toBe(`${dearestSays} max of pool "small" was reached: raise it`);
-  });
-
-  it('that these days meet is told from one that no day meets', () => {
-    expect(unreachable([meets])).toBe(
-      'no price of waiting surely meets a p95 wait of up to 0 s. $2.00 a minute meets it in these days (0 s), but in another week like them it may be 40 s. Ask for 40 s, give a longer history, or keep daemons for them with warm, min or a schedule',
-    );
-  });
-
-  const tuning = {
-    points: [cheapest, dearest],
-    config: { pools: [{ name: 'small', max: 20 }], limits: { maxTasks: 30 } },
-  } as unknown as Tuning;
-
-  it.each<{ readonly target: Target; readonly says: string }>([
+describe('an impossible target', () => {
+  it.each<{ readonly target: Target; readonly peak?: number; readonly says: string }>([
     {
-      target: { kind: 'budget', dollarsPerMonth: 0.01 },
-      says: 'a budget of $0.01 a month is too small: even at the lowest price of waiting ($0.01 a minute) the tasks of this trace cost about $20.00 a month. Raise the budget, or lower min, warm or the schedules of the pools',
+      target: { kind: 'budget', dollarsPerMonth: 700 },
+      says: 'No price of waiting down to $0.10 a minute meets a budget of $700 a month. The nearest is $0.10: $1,368 ($1,044 to $1,792). Raise the budget, or lower min, warm or the schedules of the pools.',
     },
     {
-      target: { kind: 'p95-wait', seconds: 0 },
-      says: 'a p95 wait of up to 0 s is not possible: even at the highest price of waiting ($2.00 a minute) 5 of 100 jobs of people wait about 30 s or longer. max of pool "small" was reached: raise it',
+      target: { kind: 'mean-wait', seconds: 3 },
+      says: 'No price of waiting up to $0.20 a minute meets a mean wait of up to 3 s. The nearest is $0.20: 3 s (2.3 s to 3.9 s). It meets the target in these days, and another week like them may have 3.9 s: ask for 3.9 s, or give a longer history.',
     },
-  ])('of $target.kind is explained', ({ target, says }) => {
-    const points = target.kind === 'p95-wait' ? [dearest] : tuning.points;
-    expect(unreachableText(target, { ...tuning, points } as Tuning)).toBe(says);
+    {
+      target: { kind: 'p95-wait', seconds: 2 },
+      peak: 20,
+      says: 'No price of waiting up to $0.20 a minute meets a p95 wait of up to 2 s. The nearest is $0.20: 23 s (18 s to 30 s). max of pool "small" was reached: raise it.',
+    },
+    {
+      target: { kind: 'p95-wait', seconds: 2 },
+      peak: 30,
+      says: 'No price of waiting up to $0.20 a minute meets a p95 wait of up to 2 s. The nearest is $0.20: 23 s (18 s to 30 s). max of pool "small" and limits.maxTasks were reached: raise them.',
+    },
+  ])('of $target has the nearest price and a remedy', ({ target, peak, says }) => {
+    const config = { pools: [{ name: 'small', max: 20 }], limits: { maxTasks: 30 } };
+    const points = [pointOf(0.1, 1), pointOf(0.2, 2, peak)];
+    expect(unreachableText(target, { points, config } as unknown as Tuned)).toBe(says);
   });
 
-  it('exits with 1, and reports the wait at the highest price', async () => {
+  it('exits with 1 after the table of prices', async () => {
     const args = ['--trace', short, '--config', config, '--mean-wait', '0', ...QUICK];
-    const { code, out, err } = await run('backtest', ...args);
-    expect({ code, out }).toEqual({ code: 1, out: '' });
-    expect(err).toMatch(
-      /^a mean wait of up to 0 s is not possible: even at the highest price of waiting \(\$2\.00 a minute\) people wait about [\d.]+ s on average\. No limit was reached: /,
+    const { code, out } = await run('backtest', ...args);
+    expect(code).toBe(1);
+    expect(out).toMatch(
+      /^No price of waiting up to \$2\.00 a minute meets a mean wait of up to 0 s\. The nearest is \$[\d.]+: [\d.]+ s\. No limit was reached: /m,
     );
+    expect(out).toMatch(/^\$0\.10 +now +0\.0/m);
+    expect(out).not.toContain('merge into');
   });
 
   const names = 'small-team, 1k-users';

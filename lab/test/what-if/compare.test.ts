@@ -144,22 +144,6 @@ describe('compare', () => {
     expect(shares.at(-1)).toBeCloseTo(1, 12);
   });
 
-  it('has what each price of waiting costs in the time of the trace, in a sketch', async () => {
-    const unfit = aTraceJob({ tags: { nobody: 'has this' } });
-    const [one, two] = [900, 1800].map((to) =>
-      compare(given({ trace: aTrace({ to: atSecond(to), jobs: [...JOBS, unfit] }) })),
-    );
-    const prices = (await one)?.prices ?? [];
-    expect(prices.map(({ price }) => price)).toEqual([0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2]);
-    expect(prices.filter(({ isConfigured }) => isConfigured)).toMatchObject([{ price: 0.1, seeds: 8 }]);
-    // min is 1, and a replay has 1.1 dollars for each dollar of a sketch
-    const [pool] = CONFIG.pools;
-    const least = pool === undefined ? 0 : 1.1 * (dollarsPerHour(pool, 'us-east-1') / 4);
-    expect(prices[0]?.dollars.value).toBeGreaterThanOrEqual(least);
-    expect(prices[0]?.dollars.value).toBeLessThan(2 * least);
-    expect((await two)?.prices[0]?.dollars.value).toBeGreaterThan(1.5 * least);
-  });
-
   it('describes trace, settings and pools', async () => {
     const { runs, ...document } = await compare(given({ skipped: 3 }));
     expect(document).toMatchObject({

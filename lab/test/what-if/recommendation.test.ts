@@ -25,7 +25,7 @@ function configOf(pools: readonly object[], top: object = {}): Deployment {
 /** A price of 0.1 with this peak of the one pool, `p0`, which ran jobs if it had tasks. */
 const pointOf = (used: number) => ({
   price: 0.1,
-  peaks: { all: used, byPool: used === 0 ? {} : { p0: used } },
+  figures: { peaks: { all: used, byPool: used === 0 ? {} : { p0: used } } },
 });
 
 describe('the recommended max', () => {

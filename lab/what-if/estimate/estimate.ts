@@ -110,11 +110,6 @@ function positive(value: number, margin: number | undefined): Estimate {
   return { value, range: [value / factor, value * factor] };
 }
 
-export function timesOf({ value, range }: Estimate, factor: number): Estimate {
-  if (range === undefined) return { value: value * factor };
-  return { value: value * factor, range: [range[0] * factor, range[1] * factor] };
-}
-
 export function plus({ value, range }: Estimate, more: number): Estimate {
   if (range === undefined) return { value: value + more };
   return { value: value + more, range: [range[0] + more, range[1] + more] };

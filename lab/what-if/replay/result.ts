@@ -2,7 +2,7 @@
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import type { WaitParts } from '../../../lambda/look/waits/wait-parts.ts';
-import type { Estimate, Estimates } from '../estimate/estimate.ts';
+import type { Estimates } from '../estimate/estimate.ts';
 import type { JobKind } from '../trace/trace.ts';
 
 export type Backtest = {
@@ -33,20 +33,14 @@ export type Backtest = {
   readonly stepS: number;
   /** The autoscaler, then each other policy with its best settings. */
   readonly runs: readonly PolicyRun[];
-  /** The autoscaler at several prices of waiting, in sketches. The lowest price comes first. */
-  readonly prices: readonly SketchedPrice[];
+  /** The autoscaler at several prices of waiting, the lowest first. Empty: nobody asked for them. */
+  readonly prices: readonly PricePoint[];
 };
 
-export type SketchedPrice = {
+export type PricePoint = Pick<PolicyRun, 'figures' | 'estimates'> & {
   /** Dollars for each minute of a person. The other prices of waiting change in proportion. */
   readonly price: number;
   readonly isConfigured: boolean;
-  /** Sketches of which these are the levels. */
-  readonly seeds: number;
-  /** Tasks and launches in the time of the trace. */
-  readonly dollars: Estimate;
-  readonly meanWaitS: Estimate;
-  readonly p95WaitS: Estimate;
 };
 
 type BacktestPool = {

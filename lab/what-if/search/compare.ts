@@ -1,18 +1,16 @@
 /** Computes a backtest: the autoscaler and other policies on one trace. */
 import type { Deployment } from '../../../lambda/config/rules/deployment.ts';
 import { MONTH_MS } from '../../../lambda/decision/model/units.ts';
-import { estimatesOf, plus, timesOf } from '../estimate/estimate.ts';
+import { estimatesOf, plus } from '../estimate/estimate.ts';
 import { BASELINES } from '../policies/index.ts';
 import type { Policy, PolicySettings } from '../policies/policy.ts';
 import { withoutUnservedJobs } from '../replay/fitting.ts';
 import { priceDate, pricesOf } from '../replay/prices.ts';
-import type { Backtest, PolicyRun, SketchedPrice } from '../replay/result.ts';
+import type { Backtest, PolicyRun } from '../replay/result.ts';
 import { stepOf } from '../replay/sampler.ts';
 import { startLatencies, startSecondsOf } from '../replay/start-latencies.ts';
 import type { Trace } from '../trace/trace.ts';
-import type { PricePoint } from './price-search.ts';
 import { cheapestOf } from './search.ts';
-import { pricePoints, USUAL_SEEDS } from './tune.ts';
 import { type Order, Progress, type WorkerPool } from './worker-pool.ts';
 
 export type CompareOptions = {
@@ -28,8 +26,6 @@ export type CompareOptions = {
   readonly region: string;
   /** Dollars a month of the autoscaler itself. @default 0 */
   readonly ownDollars?: number;
-  /** The autoscaler at several prices of waiting. Undefined: `compare` sketches them. */
-  readonly points?: readonly PricePoint[] | undefined;
   readonly workerPool: WorkerPool;
   /** Called with the share of the work that is done, 0 to 1, and the name of the part that runs. */
   readonly onProgress?: (share: number, doing: string) => void;
@@ -41,11 +37,9 @@ export async function compare(given: CompareOptions): Promise<Backtest> {
   const { trace, config, seed, skipped, valueOfMinute, region, unfit } = options;
   const prices = pricesOf(config, region);
   const progress = new Progress(options);
-  const [ours, others, points] = await Promise.all([
-    ownRun(options, progress),
+  const [ours, others] = await Promise.all([
+    ownRun(options, progress.add('autoscaler', OWN_WEIGHT), true),
     Promise.all(policiesOf(options).map((policy) => policyRun(policy, options, progress))),
-    options.points ??
-      pricePoints({ ...options, seeds: USUAL_SEEDS, onProgress: progress.add('prices of waiting', 0.5) }),
   ]);
   return {
     version: 1,
@@ -76,18 +70,8 @@ export async function compare(given: CompareOptions): Promise<Backtest> {
     })),
     stepS: stepOf(trace),
     runs: [ours, ...others],
-    prices: points.map((point) => sketchedPrice(point, options)),
+    prices: [],
   };
-}
-
-/** With the cost of the trace, not of a month. */
-function sketchedPrice(
-  { price, isConfigured, seeds, estimates }: PricePoint,
-  { trace: { from, to }, ownDollars = 0 }: CompareOptions,
-): SketchedPrice {
-  const { dollarsPerMonth, ...waits } = estimates;
-  const dollars = timesOf(plus(dollarsPerMonth, ownDollars), (to - from) / MONTH_MS);
-  return { price, isConfigured, seeds, dollars, ...waits };
 }
 
 /** The order of one run: everything that a thread needs. */
@@ -105,9 +89,12 @@ function policiesOf({ against }: CompareOptions): readonly Policy[] {
   return BASELINES.filter(({ id }) => against.includes(id));
 }
 
-async function ownRun(options: CompareOptions, progress: Progress): Promise<PolicyRun> {
-  const done = progress.add('autoscaler', OWN_WEIGHT);
-  const order = orderOf(options, { policy: 'autoscaler' }, true);
+export async function ownRun(
+  options: CompareOptions,
+  done: (share: number) => void,
+  isPictured: boolean,
+): Promise<PolicyRun> {
+  const order = orderOf(options, { policy: 'autoscaler' }, isPictured);
   const { days, ...run } = await options.workerPool.run(order, done);
   const estimates = estimatesOf([days]);
   const ours = { policy: 'autoscaler', title: 'autoscaler', settings: {}, isTuned: false, estimates, ...run };

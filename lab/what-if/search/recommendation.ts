@@ -6,7 +6,7 @@ import { waitingOf } from '../../../lambda/config/schema/waiting-schema.ts';
 import type { Waiting } from '../../../lambda/decision/model/config.ts';
 import { some } from '../../../lambda/explain/format.ts';
 import { priceOfWaiting } from '../replay/prices.ts';
-import type { PricePoint } from './price-search.ts';
+import type { Figures } from '../replay/result.ts';
 
 type RecommendedPool = {
   readonly name: string;
@@ -27,7 +27,7 @@ export type Recommendation = {
 
 export function recommend(
   config: Deployment,
-  { price, peaks }: Pick<PricePoint, 'price' | 'peaks'>,
+  { price, figures: { peaks } }: { readonly price: number; readonly figures: Pick<Figures, 'peaks'> },
   startTimeMs: number | undefined,
 ): Recommendation {
   const pools = config.pools.map(({ name, max }) => {
@@ -46,7 +46,7 @@ export function recommend(
 
 /**
  * One quarter more, and at least two tasks: the next weeks may be busier than the trace. A limit is never
- * lowered: the function may need more tasks than its sketch.
+ * lowered.
  */
 const withRoom = (tasks: number): number => Math.max(tasks + 2, Math.ceil(tasks * 1.25));
 

@@ -69,7 +69,7 @@ const learnedDurations = memoized(
 const recordOf = memoizedWith(
   (items: readonly Job[], lists: Lists): JobRecord => ({
     arrivals: arrivalsOf(items, lists),
-    durationsOf: durationsAmong(items),
+    durationsOf: (job) => durationsAmong(items)(job),
   }),
 );
 
@@ -174,14 +174,14 @@ export function tookMsOf({ started_at, completed_at, status }: Job): number {
 type JobFeatures = Pick<Job, 'type' | 'tags' | 'metadata'>;
 
 /** By template before tags, and with transition before without. */
-function kindsOf({ type, tags, metadata }: JobFeatures): readonly string[] {
+const kindsOf = memoized(({ type, tags, metadata }: JobFeatures): readonly string[] => {
   const { template_id: template, workspace_build_transition: transition } = metadata ?? {};
   return [template ?? [], tagKey(tags)]
     .flat()
     .flatMap((like) =>
       (transition == null ? [] : [`${type} ${like} ${transition}`]).concat(`${type} ${like}`),
     );
-}
+});
 
 export type RunningBuild<T = TaskView> = {
   readonly task: T;

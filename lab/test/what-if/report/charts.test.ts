@@ -89,23 +89,6 @@ describe('the chart of costs and waits', () => {
   it.each(['p95', 'mean'] as const)('names each price of waiting beside its %s wait', (wait) => {
     expect(textsOf(BASE, { cost: 'dollars', wait })).toEqual(expect.arrayContaining(NAMES));
   });
-
-  it('has no prices beside task-hours', () => {
-    const texts = textsOf(BASE, { cost: 'hours', wait: 'mean' });
-    expect(texts).toContain('autoscaler');
-    expect(texts.filter((text) => text.startsWith('$'))).toEqual([]);
-  });
-
-  it('draws both ranges of each price, and none of a short trace', () => {
-    const prices = BASE.prices.map((price) => ({
-      ...price,
-      ...{ dollars: { value: 40 }, meanWaitS: { value: 7 }, p95WaitS: { value: 30 } },
-    }));
-    const short = { ...BASE, prices };
-    const rangesIn = (backtest: Backtest) => pictureOf(backtest).match(/stroke-opacity="0.3"/g)?.length ?? 0;
-    expect([BASE, short].map(rangesIn)).toEqual([10, 0]);
-    expect(textsOf(short).join(' ')).toContain('$0.01 to $2.00, now $1.10');
-  });
 });
 
 describe('shareScale', () => {

@@ -155,11 +155,21 @@ export function plausibleBacktest(seed: number): Backtest {
     stepS: STEP_S,
     runs,
     prices: [0.01, 0.05, 0.2, 1.1, 2].map((price) => ({
-      ...{ price, isConfigured: price === 1.1, seeds: 8 },
-      dollars: aboutOf((runs[0]?.figures.dollars.tasks ?? 0) * (price / 1.05) ** 0.2),
-      meanWaitS: aboutOf(5 / price ** 0.4),
-      p95WaitS: aboutOf(38 / price ** 0.3),
+      ...{ price, isConfigured: price === 1.1 },
+      ...atPrice(runs[0], price),
     })),
+  };
+}
+
+/** With a higher price, tasks cost more and people wait less. */
+function atPrice(ours: PolicyRun | undefined, price: number): Pick<PolicyRun, 'figures' | 'estimates'> {
+  if (ours === undefined) throw new Error('the fixture has no run');
+  const { dollars, waitOfPeople: wait } = ours.figures;
+  const [meanS, p95S] = [5 / price ** 0.4, 38 / price ** 0.3];
+  const tasks = dollars.tasks * (price / 1.05) ** 0.2;
+  return {
+    figures: { ...ours.figures, dollars: { ...dollars, tasks }, waitOfPeople: { ...wait, meanS, p95S } },
+    estimates: { ...ours.estimates, meanWaitS: aboutOf(meanS), p95WaitS: aboutOf(p95S) },
   };
 }
 

@@ -214,7 +214,7 @@ describe('the tooltip of the chart of costs and waits', () => {
     await tip.filter({ hasText: 'twin' }).waitFor();
     expect(await tip.locator('b').allTextContents()).toEqual(['autoscaler', 'twin']);
     await page.locator('#pareto-p95').press('End');
-    await tip.filter({ hasText: 'autoscaler at $2.00 a minute (sketch)' }).waitFor();
+    await tip.filter({ hasText: 'autoscaler at $2.00 a minute' }).waitFor();
   });
 });
 
@@ -289,9 +289,11 @@ describe('the tables of the report', () => {
       waitOfPeople.p95S,
     ]);
     expect(valuesOf(await rowsOf(page, '#costs-table'))).toEqual(costs);
-    const priced = BACKTEST.prices.map(({ dollars, meanWaitS, p95WaitS }) =>
-      [dollars, meanWaitS, p95WaitS].map(({ value }) => value),
-    );
+    const priced = BACKTEST.prices.map(({ figures: { dollars, waitOfPeople } }) => [
+      dollars.tasks,
+      waitOfPeople.meanS,
+      waitOfPeople.p95S,
+    ]);
     expect(valuesOf(await rowsOf(page, '#prices-table'))).toEqual(priced);
     const counts = runs[0]?.waitCounts.map((_, at) => runs.map(({ waitCounts }) => waitCounts[at]));
     expect(valuesOf(await rowsOf(page, '#wait-counts-table'))).toEqual(counts);

@@ -13,14 +13,14 @@ import { priceOfWaiting } from '../../replay/prices.ts';
 import type { Backtest, PoolSeries } from '../../replay/result.ts';
 import { compare } from '../../search/compare.ts';
 import type { Target } from '../../search/price-search.ts';
-import type { Tuning } from '../../search/tune.ts';
+import { type Tuning, tune } from '../../search/tune.ts';
 import { amountsOf } from './amounts.ts';
 import { cautionsOf } from './cautions.ts';
 import { parseAgainst, parseValue, withRunOptions, withTraceOptions } from './options.ts';
 import {
+  durationText,
   type PriceOptions,
   priceDocument,
-  pricesOf,
   targetOf,
   withPriceOfWaiting,
 } from './price-of-waiting.ts';
@@ -45,7 +45,7 @@ type BacktestOptions = SubjectOptions &
     readonly workers: number;
   };
 
-export function addBacktestCommand(program: Command, { cliEnvironment }: CommandContext): void {
+export function addBacktestCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
   const command = withTraceOptions(program.command('backtest'))
     .description('compare cost and waiting times of the autoscaler and other policies over a trace')
     .option('--config <file>', CONFIG_DESCRIPTION)
@@ -65,15 +65,17 @@ export function addBacktestCommand(program: Command, { cliEnvironment }: Command
       'cost of one minute that a person waits (default: waiting.person of the configuration)',
       parseValue,
     );
-  withRunOptions(withPriceOfWaiting(command)).action((options: BacktestOptions) =>
-    backtest(options, cliEnvironment),
-  );
+  withRunOptions(withPriceOfWaiting(command)).action(async (options: BacktestOptions) => {
+    const isMissed = await backtest(options, cliEnvironment);
+    exitWith(isMissed ? 1 : 0);
+  });
 }
 
 const PRICE_HINT =
   'With --mean-wait SECONDS, backtest finds the price of waiting for a wait. --help lists the other targets';
 
-async function backtest(options: BacktestOptions, cliEnvironment: CliEnvironment): Promise<void> {
+/** Returns whether no price meets the target. */
+async function backtest(options: BacktestOptions, cliEnvironment: CliEnvironment): Promise<boolean> {
   const { out: file, json } = options;
   if (file === '-')
     throw new UsageError(
@@ -92,9 +94,11 @@ async function backtest(options: BacktestOptions, cliEnvironment: CliEnvironment
         prices ? tuneText({ ...prices, ...subject, target }, columns) : wrapLines(PRICE_HINT, columns),
       ].join('\n\n');
   cliEnvironment.out(`${text}\n`);
-  if (file === undefined) return;
-  await writeReport(file, result);
-  cliEnvironment.err(`wrote ${file}\n`);
+  if (file !== undefined) {
+    await writeReport(file, result);
+    cliEnvironment.err(`wrote ${file}\n`);
+  }
+  return target !== undefined && prices?.best === undefined;
 }
 
 function run(
@@ -106,15 +110,27 @@ function run(
   const { trace, skipped, config } = subject;
   const { against, seed, region, workers, valueOfMinute = priceOfWaiting(config) } = options;
   const hasPrices = options.priceOfWaiting || target !== undefined;
-  return onThreads(workers, cliEnvironment, async (threads) => {
-    const prices = hasPrices ? await pricesOf(subject, target, { seed, region, ...threads }) : undefined;
+  if (hasPrices) cliEnvironment.err(`${durationText(subject)}\n`);
+  return onThreads(workers, cliEnvironment, async ({ workerPool, onProgress }) => {
+    const given = {
+      ...{ trace, skipped, config, against, seed, valueOfMinute, region, workerPool },
+      ownDollars: monthlyOwnDollars(subject),
+    };
+    const first = hasPrices ? FIRST_SHARE : 1;
     const result = await compare({
-      ...{ trace, skipped, config, against, seed, valueOfMinute, region, points: prices?.points },
-      ...{ ownDollars: monthlyOwnDollars(subject), ...threads },
+      ...given,
+      onProgress: (share, doing) => onProgress(share * first, doing),
     });
-    return { result, prices };
+    const [ours] = result.runs;
+    if (!hasPrices || ours === undefined) return { result, prices: undefined };
+    const onPrice = (share: number, doing: string) => onProgress(first + share * (1 - first), doing);
+    const prices = await tune({ ...given, target, ours, onProgress: onPrice });
+    return { result: { ...result, prices: prices.points }, prices };
   });
 }
+
+/** The share of the work before other prices are played. */
+const FIRST_SHARE = 0.4;
 
 function documentOf(backtest: Backtest) {
   const { trace, runs } = backtest;

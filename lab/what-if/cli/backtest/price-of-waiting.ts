@@ -1,11 +1,13 @@
-/** `autoscaler backtest --price-of-waiting`: what each price of waiting costs, and which one meets a target. */
+/** `autoscaler backtest --price-of-waiting`: what a price of waiting costs, and which one meets a target. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { InputError, UsageError } from '../../../../cli/shared/cli-environment.ts';
+import { UsageError } from '../../../../cli/shared/cli-environment.ts';
+import { ageText } from '../../../../lambda/explain/format.ts';
+import { jobsLabel } from '../../report/parts/numbers.ts';
+import { lengthLabel } from '../../report/parts/times.ts';
 import type { Target } from '../../search/price-search.ts';
-import { type Tuning, tune, USUAL_SEEDS } from '../../search/tune.ts';
+import { MOST_PRICES, type Tuning } from '../../search/tune.ts';
 import { isMonthly } from './amounts.ts';
 import { parseValue } from './options.ts';
-import { unreachableText } from './prices-screen.ts';
 import type { Subject } from './subject.ts';
 
 export type PriceOptions = {
@@ -17,8 +19,8 @@ export type PriceOptions = {
 
 export function withPriceOfWaiting(command: Command): Command {
   return command
-    .option('--price-of-waiting', 'show what each price of waiting costs, and the YAML of one', false)
-    .option('--budget <dollars>', 'find the price: the most that tasks may cost per month', parseValue)
+    .option('--price-of-waiting', 'show what the prices of waiting around yours cost, and their YAML', false)
+    .option('--budget <dollars>', 'find the price: the most that may be spent per month', parseValue)
     .option('--mean-wait <seconds>', 'find the price: the longest average wait of people', parseSeconds)
     .option('--p95-wait <seconds>', 'find the price: the longest wait of 95 % of their builds', parseSeconds);
 }
@@ -46,25 +48,19 @@ function parseSeconds(text: string): number {
   throw new InvalidArgumentError('Write a number of seconds, 0 or more, such as 2.5.');
 }
 
-type Given = {
-  /** The first of `USUAL_SEEDS` seeds. */
-  readonly seed: number;
-  readonly region: string;
-  readonly onProgress: (share: number, doing: string) => void;
-};
+/** Measured: looks of a day without jobs, and what each job adds. */
+const REPLAY_S = { aDay: 5, aJob: 0.01 } as const;
+/** The configured price first, then the others two at a time. */
+const ROUNDS = 3;
 
-/** Throws InputError if no price meets the target. */
-export async function pricesOf(
-  { trace, config }: Subject,
-  target: Target | undefined,
-  given: Given,
-): Promise<Tuning> {
-  const tuning = await tune({ trace, config, target, seeds: USUAL_SEEDS, ...given });
-  if (target !== undefined && tuning.best === undefined)
-    throw new InputError(unreachableText(target, tuning));
-  return tuning;
+/** How long the search takes, before it starts. */
+export function durationText({ trace }: Pick<Subject, 'trace'>): string {
+  const days = (trace.to - trace.from) / 86_400_000;
+  const seconds = ROUNDS * (days * REPLAY_S.aDay + trace.jobs.length * REPLAY_S.aJob);
+  const jobs = `${jobsLabel(trace.jobs.length)} in ${lengthLabel({ trace })}`;
+  return `replaying ${jobs} at the present price and up to ${MOST_PRICES} others: about ${ageText(Math.ceil(seconds))} on two idle cores`;
 }
 
-export const priceDocument = (target: Target | undefined, { points, best, choices }: Tuning) => ({
-  ...{ target, points, price: best?.price, choices },
+export const priceDocument = (target: Target | undefined, { best, choices }: Tuning) => ({
+  ...{ target, price: best?.price, choices },
 });

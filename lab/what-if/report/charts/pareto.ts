@@ -9,13 +9,11 @@ import { lookOf, policyName } from '../parts/palette.ts';
 import { type LabelPlace, placeLabels, type Spot } from './label-places.ts';
 import {
   curveSeries,
-  levelsOf,
   type Point,
   PRICE_RADIUS,
   priceLook,
   priceNames,
   priceTip,
-  rangesOf,
   type WaitAxis,
 } from './price-curve.ts';
 import { AXIS, BASE, indexOfHit, type Size, THIN_LINES, TOOLTIP } from './style.ts';
@@ -37,18 +35,15 @@ export function paretoOption(backtest: Backtest, axes: ParetoAxes, size: Size): 
     height: size.height - MARGIN.top - MARGIN.bottom,
   };
   const ofRuns = runs.map((run) => pointOf(run, axes));
-  // a sketch has no task-hours
-  const prices = axes.cost === 'dollars' ? backtest.prices : [];
-  const curve = prices.map((price) => levelsOf(price, axes.wait));
+  const { prices } = backtest;
+  const curve = prices.map((price) => pointOf(price, axes));
   const points = [...ofRuns, ...curve];
-  const ranges = prices.flatMap((price) => rangesOf(price, axes.wait));
-  const shown = [...points, ...ranges.flat()];
   const scales = {
     costs: costTicks(
-      shown.map(([cost]) => cost),
+      points.map(([cost]) => cost),
       LEAST_COST[axes.cost],
     ),
-    waits: waitTicks(shown.map(([, wait]) => wait)),
+    waits: waitTicks(points.map(([, wait]) => wait)),
   };
   const inArea = (point: Point): Spot => spotOf(point, scales, area);
   const spots = points.map(inArea);
@@ -82,7 +77,7 @@ export function paretoOption(backtest: Backtest, axes: ParetoAxes, size: Size): 
     series: [
       marks([...runs.map((_, at) => policyLook(at)), ...prices.map(priceLook)], points.map(drawn), places),
       { ...frontier(best, drawn), markLine: leadersMark(places) },
-      curveSeries(curve, ranges, drawn),
+      curveSeries(curve.map(drawn)),
     ],
   };
 }
@@ -94,7 +89,10 @@ const spotOf = ([cost, wait]: Point, { costs, waits }: Scales, { width, height }
   y: (1 - logShare(waits, wait)) * height,
 });
 
-function pointOf({ figures: { waitOfPeople: wait, dollars, tasks } }: PolicyRun, axes: ParetoAxes): Point {
+function pointOf(
+  { figures: { waitOfPeople: wait, dollars, tasks } }: Pick<PolicyRun, 'figures'>,
+  axes: ParetoAxes,
+): Point {
   return [
     axes.cost === 'dollars' ? dollars.tasks : tasks.hours,
     axes.wait === 'mean' ? wait.meanS : wait.p95S,

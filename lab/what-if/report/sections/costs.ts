@@ -35,7 +35,7 @@ export function costsSection(backtest: Backtest): Html {
     ({ cost, name }, at) =>
       html`<label><input type="radio" name="cost" value="${cost}"${at === 0 ? html` checked` : ''}> ${name}</label>`,
   )}</fieldset>
-${policyLegend(backtest, [html`<li class="policy"><i class="swatch line" style="border-color:${CURVE_COLOR}"></i>autoscaler at other prices of waiting (sketch)</li>`])}
+${policyLegend(backtest, backtest.prices.length === 0 ? [] : [html`<li class="policy"><i class="swatch line" style="border-color:${CURVE_COLOR}"></i>autoscaler at other prices of waiting</li>`])}
 <div class="pair">${WAITS.map(({ wait, id, title }) =>
     figureOf({
       id,
@@ -53,24 +53,18 @@ ${fold('Show as a table', costsTable(backtest))}
 ${pricesSection(backtest)}`;
 }
 
-/** What the curve is, how far its present point is from the replay, and how to choose. */
-function pricesSection({ prices, runs: [ours] }: Backtest): Html {
-  const now = prices.find(({ isConfigured }) => isConfigured);
-  if (now === undefined || ours === undefined) return html``;
-  const { waitOfPeople, dollars: cost } = ours.figures;
-  const replay = `${dollars(cost.tasks)} with a mean wait of ${seconds(waitOfPeople.meanS)}`;
-  const sketch = `${dollars(now.dollars.value)} with ${seconds(now.meanWaitS.value)}`;
-  const ranges = now.dollars.range ? ' Thin lines show the range of nine in ten weeks like these days.' : '';
+function pricesSection({ prices }: Backtest): Html {
+  if (prices.length === 0) return html``;
   return html`<section aria-labelledby="prices"><h2 id="prices">Other prices of waiting</h2>
-<p>The line with small circles in the charts above is the autoscaler at other prices for a minute of waiting (<code>waiting.person</code>). It comes from a quick sketch with ${now.seeds} seeds, not from replays. At the present price, ${priceText(now.price)}, the replay costs ${replay}, and the sketch costs ${sketch}.${ranges} The line has dollars only, as a sketch counts no task-hours. <code>autoscaler backtest --price-of-waiting</code> chooses a price for a budget or a wait.</p>
+<p>The line with small circles in the charts above is the autoscaler at other prices for a minute of waiting (<code>waiting.person</code>), each in a replay of its own.</p>
 ${pricesTable(prices)}
 </section>`;
 }
 
 function pricesTable(prices: Backtest['prices']): Html {
   const rows = prices.map(
-    ({ price, isConfigured, dollars: cost, meanWaitS, p95WaitS }) =>
-      html`<tr>${rowHead(`${priceText(price)}${isConfigured ? ' now' : ''}`)}<td>${estimateOf(cost, dollars)}</td><td>${estimateOf(meanWaitS, seconds)}</td><td>${estimateOf(p95WaitS, seconds)}</td></tr>`,
+    ({ price, isConfigured, figures, estimates: { meanWaitS, p95WaitS } }) =>
+      html`<tr>${rowHead(`${priceText(price)}${isConfigured ? ' now' : ''}`)}${cell(figures.dollars.tasks, dollars)}<td>${estimateOf(meanWaitS, seconds)}</td><td>${estimateOf(p95WaitS, seconds)}</td></tr>`,
   );
   const heads = ['a minute', 'Fargate', 'mean wait', 'p95 wait'];
   return wide('Prices of waiting', tableOf(html` id="prices-table"`, heads, rows));
