@@ -94,7 +94,7 @@ function toPool(
     ...pool,
     min: pool.min ?? 'auto',
     prewarm: { max: pool.prewarm.max ?? following.prewarm.max },
-    waiting: waitingOf(waiting, pool.waiting),
+    waiting: waitingOf(waiting, pool.waiting.person),
     prebuilds: { maxTasks: pool.prebuilds.maxTasks ?? following.prebuilds.maxTasks },
     image,
     dollarsPerLaunch: pool.dollarsPerLaunch ?? defaultLaunchPrice({ image, instances: pool.instances }),

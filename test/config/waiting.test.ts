@@ -17,16 +17,16 @@ describe('the price of waiting', () => {
       because: "the pool's person comes before that of all pools",
     },
     {
-      top: { autostart: 0.5 },
-      pool: { person: 1 },
-      is: [1, 0.5, 0.05, 0.01],
-      because: 'a price in the top-level waiting applies',
+      top: { person: 0.5, autostart: 0.25, prebuild: 0.1 },
+      pool: {},
+      is: [0.5, 0.25, 0.1, 0.005],
+      because: 'a written price does not follow person',
     },
     {
-      top: { autostart: 0.5, stop: 0 },
-      pool: { autostart: 2, prebuild: 0.3 },
-      is: [0.1, 2, 0.3, 0],
-      because: 'each price of the pool comes before that of all pools',
+      top: { person: 0.5, autostart: 0.25, prebuild: 0.1 },
+      pool: { person: 1 },
+      is: [1, 0.5, 0.2, 0.01],
+      because: 'written prices change in proportion to the person of the pool',
     },
     {
       top: { person: 0 },
@@ -37,9 +37,9 @@ describe('the price of waiting', () => {
     { top: { person: 1 }, pool: { person: 0 }, is: [0, 0, 0, 0], because: 'one pool may have no price' },
     {
       top: { person: 0, autostart: 0.1 },
-      pool: {},
-      is: [0, 0.1, 0, 0],
-      because: 'a written price does not depend on person',
+      pool: { person: 1 },
+      is: [1, 0.1, 0.05, 0.01],
+      because: 'a price of 0 has no proportion',
     },
   ])(
     'derives $is from the top-level prices $top and the pool prices $pool: $because',

@@ -80,10 +80,10 @@ describe('the price of waiting of a configuration', () => {
   });
 
   it('changes all prices of all pools by the same factor', () => {
-    const config = configOf([{}, {}, { waiting: { person: 1, prebuild: 0.2 } }]);
+    const config = configOf([{}, {}, { waiting: { person: 1 } }], { waiting: { prebuild: 0.02 } });
     expect(atPriceOfWaiting(config, 0.3).pools.map(({ waiting }) => waiting)).toEqual([
-      { person: 0.3, autostart: 0.3, prebuild: 0.015, stop: 0.003 },
-      { person: 0.3, autostart: 0.3, prebuild: 0.015, stop: 0.003 },
+      { person: 0.3, autostart: 0.3, prebuild: 0.06, stop: 0.003 },
+      { person: 0.3, autostart: 0.3, prebuild: 0.06, stop: 0.003 },
       { person: 3, autostart: 3, prebuild: 0.6, stop: 0.03 },
     ]);
   });

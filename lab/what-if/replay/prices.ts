@@ -80,7 +80,7 @@ export function atPriceOfWaiting(config: Deployment, price: number): Deployment 
 
 /** No factor turns a price of 0 into another price, so the default fractions apply. */
 function scaledWaiting(waiting: Waiting, configured: number, price: number): Waiting {
-  if (configured === 0) return waitingOf({ person: price }, {});
+  if (configured === 0) return waitingOf({ person: price }, undefined);
   const scaled = (dollars: number): number => Number(((dollars * price) / configured).toPrecision(6));
   return {
     person: scaled(waiting.person),

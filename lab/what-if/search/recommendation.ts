@@ -77,10 +77,10 @@ export function yamlFragment(
   const becauseOf = (used: number): string => `  # it used up to ${some(used, 'task')}, idle ones too`;
   const changed = pools.flatMap(({ name, max, used }) => {
     const pool = config.pools.find((each) => each.name === name);
-    const own = pool === undefined ? [] : differences(pool.waiting, top);
+    const person = pool?.waiting.person ?? top.person;
     const lines = [
       ...(max === pool?.max ? [] : [`    max: ${max}${becauseOf(used)}`]),
-      ...(own.length === 0 ? [] : ['    waiting:', ...own.map((line) => `      ${line}`)]),
+      ...(isOther(person, top.person) ? ['    waiting:', `      person: ${amount(person)}`] : []),
       ...(startTimeMs === undefined ? [] : [`    startTime: ${startTimeMs / 1000}s`]),
     ];
     return lines.length === 0 ? [] : [`  - name: ${stringify(name).trim()}`, ...lines];
@@ -100,25 +100,16 @@ type Prices = Partial<Waiting> & Pick<Waiting, 'person'>;
 /** The price of a person, and other prices that are not the default fractions of it. */
 function topWaiting({ pools }: Deployment): Prices {
   const person = priceOfWaiting({ pools });
-  const usual = waitingOf({ person }, {});
+  const usual = waitingOf({ person }, undefined);
   const waiting = pools.find((pool) => pool.waiting.person === person)?.waiting ?? usual;
   const written = NAMES.filter((name) => name === 'person' || isOther(waiting[name], usual[name]));
   return { person, ...Object.fromEntries(written.map((name) => [name, waiting[name]])) };
 }
 
-const NAMES = ['person', 'autostart', 'prebuild', 'stop'] as const;
+const NAMES = ['person', 'autostart', 'prebuild'] as const;
 
 const pricesOf = (prices: Prices): readonly string[] =>
   NAMES.flatMap((name) => (prices[name] === undefined ? [] : `${name}: ${amount(prices[name])}`));
-
-/** The pool's own prices: those that do not follow from the prices above it. */
-function differences(waiting: Waiting, top: Prices): readonly string[] {
-  const isOwn = isOther(waiting.person, top.person);
-  const followed = waitingOf(top, isOwn ? { person: waiting.person } : {});
-  return NAMES.filter((name) => (name === 'person' ? isOwn : isOther(waiting[name], followed[name]))).map(
-    (name) => `${name}: ${amount(waiting[name])}`,
-  );
-}
 
 const isOther = (one: number, other: number): boolean => Math.abs(one - other) > 1e-6 * Math.max(one, other);
 

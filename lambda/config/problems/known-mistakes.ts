@@ -1,8 +1,12 @@
 /** Advice for settings of earlier versions, and for common wrong values. */
 import type { Path } from './shown.ts';
 
+const FOLLOWS_PERSON = "no longer exists; write the pool's waiting.person: its other prices follow it";
+
 /** Names that are no settings, or no longer, by their path with positions in lists left out. */
 const MEANT: Readonly<Record<string, string>> = {
+  'waiting.stop': 'no longer exists; remove it. It is a hundredth of waiting.person',
+  ...ended('pools[].waiting', ['autostart', 'prebuild', 'stop'], FOLLOWS_PERSON),
   'coder.prebuildsFailureHardLimit':
     'no longer exists; remove it. coderd itself tells template admins of a preset whose prebuilds fail',
   'pools[].prewarm.afterPeak':
@@ -37,6 +41,10 @@ const INSTEAD: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     false: 'write 0',
   },
 };
+
+function ended(parent: string, names: readonly string[], instead: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(names.map((name) => [`${parent}.${name}`, instead]));
+}
 
 /** What to do about a name that is no setting here, if that is clear. */
 export function meantBy(path: Path): string | undefined {

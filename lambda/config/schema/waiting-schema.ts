@@ -20,52 +20,42 @@ const person = dollars(
   'Dollars for each minute that a person waits for a build or a template import. 0 means that waiting costs nothing.',
   A_MINUTE,
 );
-const others = {
-  autostart: dollars('Dollars for each minute that the scheduled start of a workspace is late.', A_MINUTE),
-  prebuild: dollars('Dollars for each minute that a prebuilt workspace is not ready.', A_MINUTE),
-  stop: dollars('Dollars for each minute that an autostop, a dormancy or a deletion is late.', A_MINUTE),
-};
 
 const DEFAULT_PERSON = 0.1;
 
 export const waiting = z
   .strictObject({
     person: person.default(DEFAULT_PERSON),
-    autostart: others.autostart.meta({ follows: '`waiting.person`' }).optional(),
-    prebuild: others.prebuild.meta({ follows: '`waiting.person` / 20' }).optional(),
-    stop: others.stop.meta({ follows: '`waiting.person` / 100' }).optional(),
+    autostart: dollars('Dollars for each minute that the scheduled start of a workspace is late.', A_MINUTE)
+      .meta({ follows: '`waiting.person`' })
+      .optional(),
+    prebuild: dollars('Dollars for each minute that a prebuilt workspace is not ready.', A_MINUTE)
+      .meta({ follows: '`waiting.person` / 20' })
+      .optional(),
   })
   .prefault({})
   .meta({
     description:
-      'What waiting costs. The other prices follow `person` by default: `autostart` is the same, `prebuild` a twentieth, `stop` a hundredth.',
+      'What waiting costs. By default `autostart` is the same as `person`, and `prebuild` a twentieth. Autostops, dormancy and deletions cost a hundredth.',
     examples: [{ person: 1 }],
   });
 
 export const poolWaiting = z
-  .strictObject({
-    person: person.meta({ follows: '`waiting.person`' }).optional(),
-    autostart: others.autostart.meta({ follows: "`waiting.autostart`, or the pool's `person`" }).optional(),
-    prebuild: others.prebuild.meta({ follows: "`waiting.prebuild`, or the pool's `person` / 20" }).optional(),
-    stop: others.stop.meta({ follows: "`waiting.stop`, or the pool's `person` / 100" }).optional(),
-  })
+  .strictObject({ person: person.meta({ follows: '`waiting.person`' }).optional() })
   .prefault({})
   .meta({
-    description:
-      "What waiting costs in this pool. A price set here comes first, then one set in the top-level `waiting`. The others follow the pool's `person`.",
+    description: 'What waiting costs in this pool. All prices of `waiting` change in proportion.',
     examples: [{ person: 1 }],
   });
 
-type Prices = { readonly [Name in keyof Waiting]?: number | undefined };
-
-/** The complete prices of one pool. Its own prices come first, then those of the top level. */
-export function waitingOf(top: Prices, pool: Prices): Waiting {
-  const price = (name: keyof Waiting) => pool[name] ?? top[name];
-  const ofPerson = price('person') ?? DEFAULT_PERSON;
+/** The prices of a pool: those of the deployment, in proportion to the pool's `person`. */
+export function waitingOf(top: z.output<typeof waiting>, ownPerson: number | undefined): Waiting {
+  const person = ownPerson ?? top.person;
+  const inProportion = (price: number) => (top.person === 0 ? price : (price / top.person) * person);
   return {
-    person: ofPerson,
-    autostart: price('autostart') ?? ofPerson,
-    prebuild: price('prebuild') ?? ofPerson / 20,
-    stop: price('stop') ?? ofPerson / 100,
+    person,
+    autostart: top.autostart === undefined ? person : inProportion(top.autostart),
+    prebuild: top.prebuild === undefined ? person / 20 : inProportion(top.prebuild),
+    stop: person / 100,
   };
 }

@@ -58,12 +58,7 @@ describe('the list of settings', () => {
     },
     {
       after: { waiting: { person: 1 } },
-      says: [
-        'waiting.person of small: $0.10 → $1.00',
-        'waiting.autostart of small: $0.10 → $1.00',
-        'waiting.prebuild of small: $0.005 → $0.05',
-        'waiting.stop of small: $0.001 → $0.01',
-      ],
+      says: ['waiting.person of small: $0.10 → $1.00'],
     },
     {
       after: {
