@@ -133,7 +133,6 @@ const FLOORS: Readonly<Record<ReasonOf<'floor'>['from'], (count: number) => stri
   schedule: (count) => `a schedule keeps ${some(count, 'daemon')}, busy ones included`,
   pin: (count) => `a pin keeps ${some(count, 'task')}`,
   override: (count) => `an override keeps ${some(count, 'task')}`,
-  'when-blind': (count) => `whenBlind keeps ${some(count, 'task')} while the autoscaler cannot read coderd`,
 };
 
 export function overrideText({ kind, count = 0, ...origin }: Override): string {

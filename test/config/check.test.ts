@@ -29,7 +29,6 @@ it('fills in every default of the smallest configuration', () => {
         dollarsPerLaunch: 0.0135,
         idleTimeoutMs: 20_000,
         prebuilds: { maxTasks: 16 },
-        whenBlind: { floor: 0 },
         wake: { autostart: true, autostop: true, maxDelayMs: 600_000 },
         prewarm: { max: 20 },
         startTimeMs: 90_000,

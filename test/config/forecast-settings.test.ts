@@ -185,8 +185,6 @@ describe('warnings', () => {
     'prewarm: has no effect because wake is off; remove it, or set wake.autostart or wake.autostop to true';
   const PREWARM_MAX =
     "prewarm.max: max 5 is above the pool's max 4, which limits it; lower prewarm.max or raise max";
-  const FLOOR =
-    "whenBlind.floor: the pools' whenBlind.floor and min add up to 5, above maxTasks 4, which limits them; raise maxTasks or lower floor";
   const all = { min: 1, warm: 1 };
 
   it.each([
@@ -195,13 +193,6 @@ describe('warnings', () => {
     { pool: { min: 1, wake: off }, says: [], because: 'a daemon is always online' },
     { pool: { max: 4, prewarm: { max: 4 } }, says: [], because: 'prewarm.max may be the max of the pool' },
     { pool: { max: 4, prewarm: { max: 5 } }, says: [PREWARM_MAX], because: 'the max of the pool limits it' },
-    { pool: { max: 9, whenBlind: { floor: 4 } }, says: [], because: 'maxTasks allows this many' },
-    { pool: { max: 9, whenBlind: { floor: 5 } }, says: [FLOOR], because: 'maxTasks limits it' },
-    {
-      pool: { max: 9, whenBlind: { floor: 5 }, retiring: true },
-      says: [],
-      because: 'a retiring pool keeps no tasks',
-    },
     { pool: { min: 0, wake: off }, says: [AUTOSTART, AUTOSTOP], because: 'coderd then does neither' },
     {
       pool: { min: 0, wake: { autostart: false } },

@@ -197,14 +197,14 @@ describe('values', () => {
   ]);
   reports(
     'settings that have ended',
-    withPool('    waiting: { stop: 1 }\n    prewarm: { max: 5, afterPeak: 60s }\n').replace(
-      'coder:\n',
-      'coder:\n  prebuildsFailureHardLimit: 3\n',
-    ),
+    withPool(
+      '    waiting: { stop: 1 }\n    whenBlind: { floor: 1 }\n    prewarm: { max: 5, afterPeak: 60s }\n',
+    ).replace('coder:\n', 'coder:\n  prebuildsFailureHardLimit: 3\n'),
     [
       '2:3: coder.prebuildsFailureHardLimit: no longer exists; remove it. coderd itself tells template admins of a preset whose prebuilds fail',
       "9:16: pools[0].waiting.stop: no longer exists; write the pool's waiting.person: its other prices follow it",
-      '10:24: pools[0].prewarm.afterPeak: no longer exists; remove it. After a peak, idle daemons drain after idleTimeout (default 20s)',
+      '10:5: pools[0].whenBlind: no longer exists; write min. min holds while the autoscaler cannot read coderd, too',
+      '11:24: pools[0].prewarm.afterPeak: no longer exists; remove it. After a peak, idle daemons drain after idleTimeout (default 20s)',
     ],
   );
   reports('no pools', `${HEAD}pools: []\n`, [
@@ -329,14 +329,9 @@ describe('values', () => {
   reports('one price instead of a mapping of prices', `waiting: 0.1\n${withPool('')}`, [
     '1:1: waiting: expected a mapping, got 0.1; for example: { person: 1 }',
   ]);
-  reports(
-    'prebuilds.maxTasks and whenBlind.floor above max',
-    withPool('    max: 3\n    prebuilds: { maxTasks: 4 }\n    whenBlind: { floor: 5 }\n'),
-    [
-      '9:18: pools[0].prebuilds.maxTasks: maxTasks 4 is above max 3; lower maxTasks or raise max',
-      '10:18: pools[0].whenBlind.floor: floor 5 is above max 3; lower floor or raise max',
-    ],
-  );
+  reports('prebuilds.maxTasks above max', withPool('    max: 3\n    prebuilds: { maxTasks: 4 }\n'), [
+    '9:18: pools[0].prebuilds.maxTasks: maxTasks 4 is above max 3; lower maxTasks or raise max',
+  ]);
   reports(
     'dollarsPerHour below the price of one task',
     `limits: { dollarsPerHour: 0.1 }\n${withPool('')}  - name: large

@@ -288,10 +288,6 @@ it.each<{ readonly text: string; readonly says: string }>([
     text: reasonSentence({ code: 'holding-for-doubt', doubts: ['server-too-old'] }),
     says: 'scale-in on hold: coderd is too old',
   },
-  {
-    text: reasonSentence({ code: 'floor', from: 'when-blind', count: 2 }),
-    says: 'whenBlind keeps 2 tasks while the autoscaler cannot read coderd',
-  },
   { text: servedText({ pool: null, served: 'by-free' }), says: 'by a free daemon of others' },
   { text: buildText({ ...DEV, transition: null }), says: 'build of alice/dev' },
 ])('says: $says', ({ text, says }) => {

@@ -9,6 +9,7 @@ const MEANT: Readonly<Record<string, string>> = {
   ...ended('pools[].waiting', ['autostart', 'prebuild', 'stop'], FOLLOWS_PERSON),
   'coder.prebuildsFailureHardLimit':
     'no longer exists; remove it. coderd itself tells template admins of a preset whose prebuilds fail',
+  'pools[].whenBlind': 'no longer exists; write min. min holds while the autoscaler cannot read coderd, too',
   'pools[].prewarm.afterPeak':
     'no longer exists; remove it. After a peak, idle daemons drain after idleTimeout (default 20s)',
   'pools[].key.managed': 'unknown setting; for a key that the stack creates and rotates, write key: managed',

@@ -13,17 +13,15 @@ type Counts = {
   readonly min?: number | 'auto' | undefined;
   readonly warm?: number | 'auto' | undefined;
   readonly prebuilds?: { readonly maxTasks?: number | undefined } | undefined;
-  readonly whenBlind?: { readonly floor: number } | undefined;
   readonly schedules?: readonly { readonly min: number; readonly warm: number }[] | undefined;
 };
 
 /** The counts that may not be above `max`, with their paths in the pool. */
-export function countsUpToMax({ min, warm, prebuilds, whenBlind, schedules = [] }: Counts) {
+export function countsUpToMax({ min, warm, prebuilds, schedules = [] }: Counts) {
   const all: readonly { readonly path: Path; readonly count: number | 'auto' | undefined }[] = [
     { path: ['min'], count: min },
     { path: ['warm'], count: warm },
     { path: ['prebuilds', 'maxTasks'], count: prebuilds?.maxTasks },
-    { path: ['whenBlind', 'floor'], count: whenBlind?.floor },
     ...schedules.flatMap(({ min, warm }, index) => [
       { path: ['schedules', index, 'min'], count: min },
       { path: ['schedules', index, 'warm'], count: warm },

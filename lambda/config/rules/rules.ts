@@ -151,22 +151,13 @@ function tagGroup({ organization, tags, retiring }: PoolDraft): string | undefin
   return isUnknown ? undefined : `${organization} ${tagKey(tags)}`;
 }
 
-/** While coderd cannot be read, each pool keeps the higher of `min` and `whenBlind.floor`. */
 function* checkSums({ pools, limits, raw }: ConfigDraft): Findings {
-  if (limits === undefined) return;
-  const [min, most] = [sumOfMin(pools), limits.maxTasks];
-  const floors = sumOf(pools, (pool) => Math.max(leastOf(pool), pool.whenBlind?.floor ?? 0));
-  const first = pools.find(({ whenBlind }) => (whenBlind?.floor ?? 0) > 0);
-  if (min > most)
+  const min = sumOfMin(pools);
+  if (limits !== undefined && min > limits.maxTasks)
     yield error(
       ['limits', 'maxTasks'],
-      `the pools' min add up to ${min}${byDefaultText(pools)}, above maxTasks ${most}; raise maxTasks or lower min`,
+      `the pools' min add up to ${min}${byDefaultText(pools)}, above maxTasks ${limits.maxTasks}; raise maxTasks or lower min`,
       raw.limits === undefined ? ['pools'] : undefined,
-    );
-  else if (floors > most && first !== undefined)
-    yield warning(
-      at(first, 'whenBlind', 'floor'),
-      `the pools' whenBlind.floor and min add up to ${floors}, above maxTasks ${most}, which limits them; raise maxTasks or lower floor`,
     );
 }
 
@@ -187,10 +178,8 @@ function* checkScheduleFits(pool: PoolDraft, { pools, limits }: ConfigDraft): Fi
       );
 }
 
-const sumOfMin = (pools: readonly PoolDraft[]) => sumOf(pools, leastOf);
-
-const sumOf = (pools: readonly PoolDraft[], of: (pool: PoolDraft) => number) =>
-  pools.reduce((total, pool) => total + (pool.retiring ? 0 : of(pool)), 0);
+const sumOfMin = (pools: readonly PoolDraft[]) =>
+  pools.reduce((total, pool) => total + (pool.retiring ? 0 : leastOf(pool)), 0);
 
 /** The lowest possible `min`. An unset `min` is 1 if wake is off. */
 function leastOf(pool: PoolDraft): number {

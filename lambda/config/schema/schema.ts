@@ -182,13 +182,6 @@ const prebuilds = z
   .prefault({})
   .meta({ description: 'Limits for jobs of prebuilt workspaces.', examples: [{ maxTasks: 10 }] });
 
-const whenBlind = z
-  .strictObject({
-    floor: count('The fewest tasks to keep while the autoscaler cannot read coderd.').default(0),
-  })
-  .prefault({})
-  .meta({ description: 'What to do while the autoscaler cannot read coderd.', examples: [{ floor: 1 }] });
-
 const CAPACITIES: readonly string[] = ['spot,on-demand', 'on-demand'];
 const capacities = z
   .array(z.enum(['spot', 'on-demand']))
@@ -339,7 +332,6 @@ export const poolSchema = z.strictObject({
       'How long a daemon that nothing needs stays idle before it drains. With `warm: auto` the learned rule may keep it for longer.',
   }),
   prebuilds,
-  whenBlind,
   wake,
   prewarm,
   startTime: duration(START_TIME).prefault('90s').meta({

@@ -104,10 +104,6 @@ export type PoolConfig = {
     /** The maximum size, in tasks, to which launches for prebuilds may bring the pool. */
     readonly maxTasks: number;
   };
-  readonly whenBlind: {
-    /** Tasks that stay while coderd cannot be read. */
-    readonly floor: number;
-  };
   readonly wake: Wake;
   readonly prewarm: Prewarm;
   /** From the creation of a task until its daemon is registered, until that is learned. */

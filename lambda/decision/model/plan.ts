@@ -207,7 +207,7 @@ type ReadingDoubt = `${ReadingName}-${Exclude<ReadingStatus, 'ok'>}`;
 
 export type Floor = {
   readonly count: number;
-  readonly from: 'min' | 'warm' | 'schedule' | 'wake' | 'stock' | 'pin' | 'override' | 'when-blind';
+  readonly from: 'min' | 'warm' | 'schedule' | 'wake' | 'stock' | 'pin' | 'override';
 };
 
 /** Tasks by state, see docs/internals/architecture.md, "The lease". */

@@ -13,7 +13,7 @@ export type InForce = {
   /** The pool with the settings that hold now. */
   readonly pool: PoolInForce;
   /** The source of `min`. */
-  readonly minFrom: Extract<Floor['from'], 'min' | 'pin' | 'override' | 'when-blind'>;
+  readonly minFrom: Extract<Floor['from'], 'min' | 'pin' | 'override'>;
 };
 
 /**
@@ -67,7 +67,6 @@ export const NO_TASKS: Omit<PoolConfig, Kept> = {
   warm: 0,
   schedules: [],
   prewarm: { max: 0 },
-  whenBlind: { floor: 0 },
 };
 
 function withFixedCount(pool: PoolConfig, min: number): PoolInForce {

@@ -174,9 +174,8 @@ function derivePoolView({
   const areTasksKnown = lists.services.status === 'ok' && lists.tasks.status === 'ok';
   // ECS's running count limits the busy daemons whose tasks are missing from an incomplete list
   const unseen = areTasksKnown ? 0 : Math.max(0, Math.min(busy, (service?.runningCount ?? 0) - all.length));
-  const inForce = withBlindFloor({ pool, minFrom }, { organization, tasks: all, now });
   return {
-    ...inForce,
+    ...{ pool, minFrom },
     ...{ configured, overrides, malformed, organization, index, service, tasks, unseen, owned },
     tags: normalizeTags(pool.tags),
     refused: snapshot.remembered?.refused ?? [],
@@ -216,24 +215,6 @@ function startsOf(
 
 type StartsInput = Pick<PoolView, 'pool' | 'service' | 'credentials'> &
   Required<Pick<Lateness, 'now' | 'leasedAt'>>;
-
-/** While coderd cannot be read, unless daemons cannot reach it either and exit. */
-function withBlindFloor(inForce: InForce, { organization, tasks, now }: BlindInput): InForce {
-  const { pool } = inForce;
-  const { floor } = pool.whenBlind;
-  if (floor <= pool.min || !isUnread(organization)) return inForce;
-  // it is unknown whether a daemon registered, so every stopped task counts as failed
-  const failing = deriveFailingStarts({ tasks, now, registration: () => 'never' });
-  return failing.isTripped ? inForce : { pool: { ...pool, min: floor }, minFrom: 'when-blind' };
-}
-
-type BlindInput = Pick<PoolView, 'organization'> & { readonly tasks: readonly Task[]; readonly now: EpochMs };
-
-function isUnread(organization: OrganizationReadings | undefined): boolean {
-  if (organization === undefined) return true;
-  const { jobs, daemons } = organization;
-  return [jobs, daemons].some(({ status }) => status === 'failed' || status === 'forbidden');
-}
 
 /** Never those of another stack; those without one only if none has this stack's tag. */
 function servicesOf(pool: Pick<PoolConfig, 'name'>, { ecs }: Snapshot): readonly Service[] {

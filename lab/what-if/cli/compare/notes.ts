@@ -96,10 +96,6 @@ export function remarksOf(
       'Spot changes the cost only: the replay has no interruptions. AWS may stop a Spot task with its build.',
     ),
     ...when(
-      isChanged('whenBlind.floor'),
-      '`whenBlind.floor` matters only in outages of coderd that the trace has.',
-    ),
-    ...when(
       isChanged('name', 'organization', 'tags'),
       'The replays begin after the deployment. To remove or rename a pool without killing builds, deploy twice, first with `retiring: true` (docs/upgrade.md).',
     ),
