@@ -7,6 +7,7 @@ import {
   type BlockedWakeDemand,
   fits,
   leadOf,
+  MOST_DELAY_MS,
   type WakeDemand,
 } from '../../lambda/decision/forecast/wake-demand.ts';
 import { type EpochMs, isoTime } from '../../lambda/decision/model/brands.ts';
@@ -22,7 +23,7 @@ export function forecastLines(
   { pools, forecasts }: Deliberation,
   snapshot: Snapshot,
 ): readonly string[] {
-  const { organization, pool } = view;
+  const { organization } = view;
   if (organization?.workspaces === undefined)
     return ['the snapshot has no workspaces and templates of this organization, so nothing is forecast'];
   const views = pools.map(({ need }) => need.view);
@@ -45,7 +46,7 @@ export function forecastLines(
       ? ['the forecast is incomplete: more may be due (see findings)']
       : []),
     ...asleepLines(view),
-    `the pool starts ${seconds(leadOf(view))} before an autostart is due. Stops and deletions wait up to ${ageText(pool.wake.maxDelayMs / 1000)} to share a start (wake.maxDelay)`,
+    `the pool starts ${seconds(leadOf(view))} before an autostart is due. Stops and deletions wait up to ${ageText(MOST_DELAY_MS / 1000)} to share a start`,
   ];
 }
 
@@ -60,10 +61,7 @@ function heldText({ isWaiting, isOpen }: BlockedWakeDemand): string {
 function asleepLines({ pool, overrides, minFrom }: PoolView): readonly string[] {
   if (pool.retiring || isPaused(overrides) || minFrom === 'pin')
     return ['the pool does not start by itself while it is retiring, paused or pinned'];
-  return [
-    ...(pool.wake.autostart ? [] : ['wake.autostart is off: the pool does not start for autostarts']),
-    ...(pool.wake.autostop ? [] : ['wake.autostop is off: the pool starts only for autostarts']),
-  ];
+  return pool.wake ? [] : ['wake is off: the pool starts for jobs only'];
 }
 
 type DemandRow = Pick<WakeDemand, 'group' | 'ahead' | 'refused' | 'presumed'>;
@@ -113,10 +111,8 @@ function providerText(
   });
   if (awake !== undefined)
     return awake === view ? 'this pool provides a daemon' : `pool "${awake.pool.name}" provides a daemon`;
-  if (demand.wakeFor === 'autostop') {
-    const delayMs = Math.min(...demand.pools.map(({ pool }) => pool.wake.maxDelayMs));
-    return `shares a start with others, at ${timeText(isoTime(first.at + delayMs))} at the latest`;
-  }
+  if (demand.wakeFor === 'autostop')
+    return `shares a start with others, at ${timeText(isoTime(first.at + MOST_DELAY_MS))} at the latest`;
   const leadMs = Math.max(...views.filter((each) => fits(each, demand.group)).map(leadOf));
   const startsAt = timeText(isoTime(first.at - leadMs));
   const others = demand.pools.filter((each) => each !== view).map(({ pool }) => `"${pool.name}"`);

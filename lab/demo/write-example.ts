@@ -5,7 +5,7 @@ import { snapshotToJson } from '../../lambda/adapters/snapshot-schema.ts';
 import { loadConfig } from '../../lambda/config/load.ts';
 import { exampleSnapshot } from './example-snapshot.ts';
 
-const FOLDER = join(import.meta.dirname, '../examples/plan');
+const FOLDER = join(import.meta.dirname, '../../examples/plan');
 
 const { config } = loadConfig(join(FOLDER, 'autoscaler.yaml'));
 const snapshot = snapshotToJson(await exampleSnapshot(config));

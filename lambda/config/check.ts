@@ -93,7 +93,6 @@ function toPool(
   return {
     ...pool,
     min: pool.min ?? 'auto',
-    prewarm: { max: pool.prewarm.max ?? following.prewarm.max },
     waiting: waitingOf(waiting, pool.waiting.person),
     prebuilds: { maxTasks: pool.prebuilds.maxTasks ?? following.prebuilds.maxTasks },
     image,

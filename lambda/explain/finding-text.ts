@@ -126,7 +126,7 @@ const WORDS: {
   'transitions-without-pool': (finding) =>
     `organization "${finding.organization}", tags ${tagText(finding.tags)}: no pool can serve ${transitionsText([finding])} (retiring pools do not count). coderd makes ${itOrThem(finding)} once it sees a daemon with these tags. Add a pool with these tags, or change the tags of the template`,
   'transitions-late': (finding) =>
-    `organization "${finding.organization}", tags ${tagText(finding.tags)}: ${transitionsText([finding])} ${finding.transitions === 1 ? 'is' : 'are'} overdue for longer than wake.maxDelay. coderd makes ${itOrThem(finding)} once it sees a daemon with these tags`,
+    `organization "${finding.organization}", tags ${tagText(finding.tags)}: ${transitionsText([finding])} ${finding.transitions === 1 ? 'is' : 'are'} overdue for more than 10 minutes. coderd makes ${itOrThem(finding)} once it sees a daemon with these tags`,
   'transitions-held': ({ organization, tags, pools, ...due }) => {
     const causes = pools
       .map(({ name, override }) => `pool "${name}" is ${overrideText(override)}`)

@@ -26,7 +26,7 @@ const WORDS: { readonly [Code in Reason['code']]: (reason: ReasonOf<Code>) => st
   prewarm: ({ daemons, due }) =>
     `prepares ${some(daemons, 'daemon')} for ${some(due, 'job')} that coderd is about to create`,
   'capped-at-prewarm-max': ({ due, max }) =>
-    `${some(due, 'job')} due, limited to ${some(max, 'daemon')} by prewarm.max until coderd creates the jobs`,
+    `${some(due, 'job')} due, limited to ${some(max, 'daemon')} by max until coderd creates the jobs`,
   'launching-for-jobs-only': ({ wanted }) =>
     `needs ${some(wanted, 'task')}, but only pending jobs launch tasks now (see findings)`,
   pinned: (reason) => `needs ${some(reason.wanted, 'task')}, pinned at ${reason.count} ${originText(reason)}`,

@@ -1,4 +1,6 @@
 /** Reads one snapshot of coderd, ECS and Secrets Manager, with parallel requests where possible. */
+
+import { MOST_DELAY_MS } from '../decision/forecast/wake-demand.ts';
 import { type EpochMs, type JobId, lastPart, type OrganizationId } from '../decision/model/brands.ts';
 import type { Config, PoolConfig } from '../decision/model/config.ts';
 import { type SecretEntry, secretsOf } from '../decision/model/secrets.ts';
@@ -96,24 +98,20 @@ function isNamed({ id, name }: Organization, nameOrId: string): boolean {
   return name === nameOrId || id === nameOrId;
 }
 
-const SHORTEST_REFRESH_MS = MINUTE_MS;
-const LONGEST_REFRESH_MS = 5 * MINUTE_MS;
+/** A transition that a list was too old for is seen, and its daemon started, in time. */
+const REFRESH_MS = MOST_DELAY_MS / 3;
 
-/** Reads the forecast of the organizations that have a pool with wake enabled. */
+/** Reads the forecast of the organizations that have a pool with `wake`. */
 async function forecastOf(
   coderd: Coderd,
   known: readonly Organization[],
   pools: readonly PoolConfig[],
   at: { readonly now: EpochMs; readonly build: Snapshot['coder']['buildInfo'] },
 ): Promise<ReadonlyMap<OrganizationId, ForecastReadings>> {
-  const waking = pools.filter(({ wake }) => wake.autostart || wake.autostop);
+  const waking = pools.filter(({ wake }) => wake);
   const organizations = known.filter((item) => waking.some((pool) => isNamed(item, pool.organization)));
   if (organizations.length === 0) return new Map();
-  // a transition that a list was too old for is seen, and its daemon started, while maxDelay still
-  // runs
-  const thirdMs = Math.min(...waking.map(({ wake }) => wake.maxDelayMs)) / 3;
-  const refreshMs = Math.min(LONGEST_REFRESH_MS, Math.max(SHORTEST_REFRESH_MS, thirdMs));
-  return coderd.forecast(organizations, { ...at, refreshMs });
+  return coderd.forecast(organizations, { ...at, refreshMs: REFRESH_MS });
 }
 
 async function observeOrganization(

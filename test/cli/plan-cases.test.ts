@@ -291,15 +291,15 @@ describe('the forecast in a plan', () => {
     `);
   });
 
-  it('shows how many jobs are due when prewarm.max limits the daemons', async () => {
+  it('shows how many jobs are due when max limits the daemons', async () => {
     const drawn = draw({
-      pools: { cpu: { prewarm: { max: 4 } } },
+      pools: { cpu: { max: 4 } },
       workspaces: [{ count: 200, startsInS: 60 }],
     });
     expect(await plan(drawn)).toMatchInlineSnapshot(`
       "plan for 20 November 2026 09:00:00 UTC
 
-        + cpu  0 -> 4  needs a daemon for 200 autostarts from 20 November 2026 09:01:00 UTC on; prepares 4 daemons for 200 jobs that coderd is about to create; 200 jobs due, limited to 4 daemons by prewarm.max until coderd creates the jobs
+        + cpu  0 -> 4  needs a daemon for 200 autostarts from 20 November 2026 09:01:00 UTC on; prepares 4 daemons for 200 jobs that coderd is about to create; 200 jobs due, limited to 4 daemons by max until coderd creates the jobs
 
       forecast of what coderd will do within the hour:
           organization "default", tags (untagged): 200 autostarts from 20 November 2026 09:01:00 UTC on; pool "cpu" provides a daemon for them
@@ -338,7 +338,7 @@ describe('the forecast in a plan', () => {
           organization "default", tags (untagged): 3 autostops from 20 November 2026 08:35:00 UTC on, overdue; pool "cpu" provides a daemon for them
 
       findings:
-        ! organization "default", tags (untagged): 3 autostops from 20 November 2026 08:35:00 UTC on are overdue for longer than wake.maxDelay. coderd makes them once it sees a daemon with these tags
+        ! organization "default", tags (untagged): 3 autostops from 20 November 2026 08:35:00 UTC on are overdue for more than 10 minutes. coderd makes them once it sees a daemon with these tags
 
       1 count to raise, 0 tasks to drain, 0 counts to lower
       "
@@ -421,7 +421,7 @@ describe('the forecast in a plan', () => {
 
 describe('plan --at', () => {
   const drawn = draw({
-    pools: { cpu: {}, gpu: { tags: gpu, prewarm: { max: 4 } } },
+    pools: { cpu: {}, gpu: { tags: gpu, max: 4 } },
     workspaces: [
       { count: 3, startsInS: 2400 },
       { count: 200, tags: gpu, startsInS: 7200 },
@@ -450,7 +450,7 @@ describe('plan --at', () => {
       plan for 20 November 2026 10:58:30 UTC
 
           cpu  0       nothing to do
-        + gpu  0 -> 4  needs a daemon for 200 autostarts from 20 November 2026 11:00:00 UTC on; prepares 4 daemons for 200 jobs that coderd is about to create; 200 jobs due, limited to 4 daemons by prewarm.max until coderd creates the jobs
+        + gpu  0 -> 4  needs a daemon for 200 autostarts from 20 November 2026 11:00:00 UTC on; prepares 4 daemons for 200 jobs that coderd is about to create; 200 jobs due, limited to 4 daemons by max until coderd creates the jobs
 
       forecast of what coderd will do within the hour:
           organization "default", tags cluster=gpu: 200 autostarts from 20 November 2026 11:00:00 UTC on; pool "gpu" provides a daemon for them
@@ -477,7 +477,7 @@ describe('the forecast in --explain', () => {
 
       forecast of what coderd will do:
         (untagged): 3 autostarts from 20 November 2026 09:40:00 UTC on -> this pool starts for it at 20 November 2026 09:38:12 UTC
-        the pool starts 107 s before an autostart is due. Stops and deletions wait up to 10 min to share a start (wake.maxDelay)
+        the pool starts 107 s before an autostart is due. Stops and deletions wait up to 10 min to share a start
 
       supply:
         desired count 0, 0 tasks
@@ -532,12 +532,12 @@ describe('the forecast in --explain', () => {
       expected: '-> daemons of others are available',
     },
     {
-      scenario: 'shows that wake.autostart is off',
+      scenario: 'shows that wake is off',
       picture: {
-        pools: { cpu: { wake: { autostart: false, autostop: false } } },
+        pools: { cpu: { wake: false } },
         workspaces: [{ startsInS: 60 }],
       },
-      expected: 'wake.autostart is off: the pool does not start for autostarts',
+      expected: 'wake is off: the pool starts for jobs only',
     },
     {
       scenario: 'shows that the snapshot has no forecast',

@@ -40,11 +40,11 @@ function actionsAt(world: string | Picture, ms: number): string {
 describe('a plan for a later time', () => {
   it.each(table<{ world: string; laterS: number; expected: string; because: string }>`
     world                           | laterS | expected           | because
-    cpu, prewarm 1; start in 86400s | 86_300 | cpu 0->1 prewarm   | it is about to be due
-    cpu, prewarm 1; start in 86400s | 82_800 | nothing            | there is time
-    cpu, prewarm 1; stop in 36000s  | 86_400 | nothing            | coderd has done it by then
-    cpu, prewarm 1; stop 3600s ago  | 3600   | cpu 0->1 awake-for | it may not have been made
-    cpu, prewarm 1; stop 60s ago    | 86_400 | nothing            | coderd was about to do it
+    cpu; start in 86400s | 86_300 | cpu 0->1 prewarm   | it is about to be due
+    cpu; start in 86400s | 82_800 | nothing            | there is time
+    cpu; stop in 36000s  | 86_400 | nothing            | coderd has done it by then
+    cpu; stop 3600s ago  | 3600   | cpu 0->1 awake-for | it may not have been made
+    cpu; stop 60s ago    | 86_400 | nothing            | coderd was about to do it
     cpu I9m                         | 3600   | nothing            | the pools are as they were, and as long since
   `)('gives $expected for $world, $laterS s later, because $because', ({ world, laterS, expected }) => {
     expect(actionsAt(world, laterS * SECOND)).toBe(expected);

@@ -380,7 +380,7 @@ it.each([
     because: 'scaleIn: lease of earlier versions says what holds for every pool',
   },
   {
-    pool: { retiring: true, min: 0, wake: { autostop: false }, prewarm: { max: 5 } },
+    pool: { retiring: true, min: 0, wake: false },
     because: 'a retiring pool has no floors',
   },
 ])('reports nothing: $because', (written) => {

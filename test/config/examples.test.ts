@@ -52,7 +52,7 @@ describe.each(SIZES)('$file', ({ file, users, builds, database }) => {
         warm: 'auto',
         waiting: { person: 0.1 },
         schedules: [],
-        wake: { autostart: true, autostop: true },
+        wake: true,
       });
   });
 

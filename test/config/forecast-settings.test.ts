@@ -9,13 +9,8 @@ const schedule = (written: object) => ({
   schedules: [{ from: '08:30', to: '18:30', timezone: 'Europe/Berlin', warm: 5, ...written }],
 });
 
-it('reads the settings for wake, prewarm and startTime', () => {
-  const wake = { autostart: false, autostop: true, maxDelay: '3m' };
-  expect(read({ wake, prewarm: { max: 0 }, startTime: '45s' })).toMatchObject({
-    wake: { autostart: false, autostop: true, maxDelayMs: 180_000 },
-    prewarm: { max: 0 },
-    startTimeMs: 45_000,
-  });
+it('reads startTime', () => {
+  expect(read({ startTime: '45s' })?.startTimeMs).toBe(45_000);
 });
 
 it('fills in the defaults of a schedule: every day, min 0 and no exceptions', () => {
@@ -72,15 +67,7 @@ const IANA = 'write an IANA name, such as Europe/Berlin';
 const EXAMPLE = '{ days: mon-fri, from: 08:30, to: 18:30, timezone: Europe/Berlin, warm: 5 }';
 
 it.each([
-  {
-    pool: { wake: false },
-    says: 'wake: expected a mapping, got false; for example: { autostart: false, autostop: true }',
-  },
-  { pool: { wake: { autostart: 'yes' } }, says: 'wake.autostart: expected true or false, got "yes"' },
-  { pool: { wake: { maxDelay: '2m' } }, says: 'wake.maxDelay: "2m" is out of range; allowed: 3m to 1h' },
-  { pool: { wake: { maxDelay: '61m' } }, says: 'wake.maxDelay: "61m" is out of range; allowed: 3m to 1h' },
-  { pool: { prewarm: { max: -1 } }, says: 'prewarm.max: expected at least 0, got -1' },
-  { pool: { prewarm: 20 }, says: 'prewarm: expected a mapping, got 20; for example: { max: 20 }' },
+  { pool: { wake: 'yes' }, says: 'wake: expected true or false, got "yes"' },
   { pool: { startTime: '9s' }, says: 'startTime: "9s" is out of range; allowed: 10s to 10m' },
   { pool: { startTime: '11m' }, says: 'startTime: "11m" is out of range; allowed: 10s to 10m' },
   { pool: { schedules: {} }, says: `schedules: expected a list, got a mapping; for example: [ ${EXAMPLE} ]` },
@@ -176,40 +163,15 @@ it.each([
 });
 
 describe('warnings', () => {
-  const off = { autostart: false, autostop: false };
-  const AUTOSTART =
-    'wake.autostart: with min 0 and this off, coderd does not start workspaces of these tags by their schedules while no daemon is online; write true here, or min: 1';
-  const AUTOSTOP =
-    'wake.autostop: with min 0 and this off, coderd does not stop workspaces of these tags at their deadline, make them dormant or delete them while no daemon is online; write true here, or min: 1';
-  const PREWARM =
-    'prewarm: has no effect because wake is off; remove it, or set wake.autostart or wake.autostop to true';
-  const PREWARM_MAX =
-    "prewarm.max: max 5 is above the pool's max 4, which limits it; lower prewarm.max or raise max";
+  const WAKE =
+    'wake: with min 0 and this off, coderd does not start, stop or delete workspaces of these tags by itself while no daemon is online; write true here, or min: 1';
   const all = { min: 1, warm: 1 };
 
   it.each([
     { pool: { min: 0 }, says: [], because: 'wake is on' },
-    { pool: { wake: off }, says: [], because: 'an unset min is 1 if wake is off' },
-    { pool: { min: 1, wake: off }, says: [], because: 'a daemon is always online' },
-    { pool: { max: 4, prewarm: { max: 4 } }, says: [], because: 'prewarm.max may be the max of the pool' },
-    { pool: { max: 4, prewarm: { max: 5 } }, says: [PREWARM_MAX], because: 'the max of the pool limits it' },
-    { pool: { min: 0, wake: off }, says: [AUTOSTART, AUTOSTOP], because: 'coderd then does neither' },
-    {
-      pool: { min: 0, wake: { autostart: false } },
-      says: [AUTOSTART],
-      because: 'coderd then starts no workspaces',
-    },
-    {
-      pool: { min: 0, wake: { autostop: false } },
-      says: [AUTOSTOP],
-      because: 'coderd then stops no workspaces',
-    },
-    { pool: { wake: off, prewarm: { max: 5 } }, says: [PREWARM], because: 'no job is forecast' },
-    {
-      pool: { wake: { autostop: false }, prewarm: { max: 5 } },
-      says: [],
-      because: 'autostarts are still forecast',
-    },
+    { pool: { wake: false }, says: [], because: 'an unset min is 1 if wake is off' },
+    { pool: { min: 1, wake: false }, says: [], because: 'a daemon is always online' },
+    { pool: { min: 0, wake: false }, says: [WAKE], because: 'coderd then does nothing by itself' },
     {
       pool: { max: 4, ...schedule({ ...all, min: 4 }) },
       says: [],

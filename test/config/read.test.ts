@@ -117,7 +117,7 @@ describe('names', () => {
     'a setting that is similar to one here and exists elsewhere',
     `${withPool('')}limits: { max: 3 }\n`,
     [
-      '8:11: limits.max: unknown setting; did you mean "maxTasks"? "max" belongs in pools[] or pools[].prewarm; allowed: maxTasks, dollarsPerHour',
+      '8:11: limits.max: unknown setting; did you mean "maxTasks"? "max" belongs in pools[]; allowed: maxTasks, dollarsPerHour',
     ],
   );
   reports('a name that is similar to no setting', withPool('    colour: blue\n    constructor: x\n'), [
@@ -198,13 +198,14 @@ describe('values', () => {
   reports(
     'settings that have ended',
     withPool(
-      '    waiting: { stop: 1 }\n    whenBlind: { floor: 1 }\n    prewarm: { max: 5, afterPeak: 60s }\n',
+      '    waiting: { stop: 1 }\n    whenBlind: { floor: 1 }\n    prewarm: { max: 5 }\n    wake: { maxDelay: 5m }\n',
     ).replace('coder:\n', 'coder:\n  prebuildsFailureHardLimit: 3\n'),
     [
       '2:3: coder.prebuildsFailureHardLimit: no longer exists; remove it. coderd itself tells template admins of a preset whose prebuilds fail',
       "9:16: pools[0].waiting.stop: no longer exists; write the pool's waiting.person: its other prices follow it",
       '10:5: pools[0].whenBlind: no longer exists; write min. min holds while the autoscaler cannot read coderd, too',
-      '11:24: pools[0].prewarm.afterPeak: no longer exists; remove it. After a peak, idle daemons drain after idleTimeout (default 20s)',
+      '11:5: pools[0].prewarm: no longer exists; remove it. Each scheduled start gets a daemon, up to max; with waiting.autostart: 0 one daemon serves all',
+      '12:5: pools[0].wake: expected true or false, got a mapping; write true, or false to start for jobs only. Stops and deletions may be 10 minutes late',
     ],
   );
   reports('no pools', `${HEAD}pools: []\n`, [
@@ -283,7 +284,7 @@ describe('values', () => {
     `limits: { maxTasks: 5 }\n${withPool('    min: 5\n')}  - name: b
     organization: data
     key: { secret: k }
-    wake: { autostop: false }
+    wake: false
 `,
     [
       "1:11: limits.maxTasks: the pools' min add up to 6 (a pool whose wake is off counts as 1 if its min is not set), above maxTasks 5; raise maxTasks or lower min",
@@ -349,15 +350,15 @@ describe('values', () => {
     `limits: { dollarsPerHour: 0.1 }\n${withPool('    min: 2\n')}  - name: b
     organization: data
     key: { secret: k }
-    wake: { autostart: false }
+    wake: false
 `,
     [
       '1:11: limits.dollarsPerHour: the min tasks of all pools cost $0.1185 an hour, above dollarsPerHour 0.1; raise dollarsPerHour or lower min',
     ],
   );
-  reports('values that are not true or false', withPool('    spot: "true"\n    wake: { autostop: no }\n'), [
+  reports('values that are not true or false', withPool('    spot: "true"\n    wake: no\n'), [
     '8:5: pools[0].spot: expected true or false, got "true"; remove the quotes',
-    '9:13: pools[0].wake.autostop: expected true or false, got "no"',
+    '9:5: pools[0].wake: expected true or false, got "no"',
   ]);
   reports(
     'a percentage without a sign, and an unknown scaleIn',

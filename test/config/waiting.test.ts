@@ -57,17 +57,17 @@ it.each([
   { pool: { warm: 0, min: 0 }, is: { warm: 0, min: 0 }, because: '0 is a number of daemons' },
   {
     pool: { max: 7 },
-    is: { prewarm: { max: 7 }, prebuilds: { maxTasks: 5 } },
-    because: 'both defaults follow max',
+    is: { prebuilds: { maxTasks: 5 } },
+    because: 'the default follows max',
   },
   {
     pool: { max: 1 },
-    is: { prewarm: { max: 1 }, prebuilds: { maxTasks: 1 } },
+    is: { prebuilds: { maxTasks: 1 } },
     because: 'prebuilds may use the only task',
   },
   {
-    pool: { max: 7, prebuilds: { maxTasks: 7 }, prewarm: { max: 0 } },
-    is: { prewarm: { max: 0 }, prebuilds: { maxTasks: 7 } },
+    pool: { max: 7, prebuilds: { maxTasks: 7 } },
+    is: { prebuilds: { maxTasks: 7 } },
     because: 'written values apply',
   },
 ])('reads the pool $pool as $is: $because', ({ pool, is }) => {

@@ -23,9 +23,9 @@ describe('the delay until the next look', () => {
     cpu I30m                       | ${SOON}  | the plan acts
     cpu I2m, idleTimeout 3m        | ${SOON}  | it may drain before the next minute
     cpu I30m, min 1                | ${NEXT}  | it stays
-    cpu, prewarm 1; start in 120s  | ${SOON}  | its daemon starts within the next minute
-    cpu, prewarm 1; start in 3600s | ${NEXT}  | there is time
-    cpu, prewarm 1; stop in 3600s  | ${NEXT}  | there is time, and no person waits for a stop
+    cpu; start in 120s  | ${SOON}  | its daemon starts within the next minute
+    cpu; start in 3600s | ${NEXT}  | there is time
+    cpu; stop in 3600s  | ${NEXT}  | there is time, and no person waits for a stop
   `)('is $expected ms with $world, because $because', ({ world, expected }) => {
     expect(planOf(world).lookAgainAfterMs).toBe(expected);
   });

@@ -79,7 +79,7 @@ describe('the task-hours of a pool with a price of waiting', () => {
       because: 'coderd starts all builds of a pool for prebuilds',
     },
     {
-      pool: { max: 50, wake: { autostop: false }, warm: 0 },
+      pool: { max: 50, wake: false, warm: 0 },
       share: 0,
       hours: 730,
       because: 'min is 1 if wake is off',

@@ -78,17 +78,13 @@ async function observed({ coderd }: { readonly coderd: Coderd }, ...pools: reado
   return observe({ coderd, ecs, clock }, aConfig(...pools));
 }
 
-const wake = (given: Partial<PoolConfig['wake']> = {}) => ({
-  wake: { autostart: false, autostop: false, maxDelayMs: 10 * MINUTE, ...given },
-});
-
 describe('the forecast', () => {
   it('is read only for organizations with a pool that can wake', async () => {
     const own = coderdOf(['default', 'data']);
     const { coder, takenAt } = await observed(
       own,
       aPool(),
-      aPool({ organization: 'data', ...wake() }),
+      aPool({ organization: 'data', wake: false }),
       aPool({ organization: 'missing' }),
     );
     const [data, known, missing] = coder.organizations;
@@ -105,34 +101,15 @@ describe('the forecast', () => {
 
   it('is not read if no pool can wake', async () => {
     const own = coderdOf(['default']);
-    await observed(own, aPool(wake()));
+    await observed(own, aPool({ wake: false }));
     expect(own.asked).toEqual([]);
   });
 
-  it.each([
-    { pool: wake({ autostart: true }), because: 'for autostarts alone' },
-    { pool: wake({ autostop: true }), because: 'for autostops alone' },
-    { pool: { organization: 'org-default' }, because: 'for an organization that is named by its id' },
-  ])('is read $because', async ({ pool }) => {
+  it('is read for an organization that is named by its id', async () => {
     const own = coderdOf(['default']);
-    await observed(own, aPool(pool));
+    await observed(own, aPool({ organization: 'org-default' }));
     expect(own.asked.map(({ organizations }) => organizations)).toEqual([['default']]);
   });
-
-  it.each([
-    { maxDelays: [6], refresh: 2, because: 'a third of maxDelay' },
-    { maxDelays: [60, 9, 12], refresh: 3, because: 'a third of the shortest maxDelay' },
-    { maxDelays: [2], refresh: 1, because: 'at most once a minute' },
-    { maxDelays: [60], refresh: 5, because: 'at least every five minutes' },
-  ])(
-    'is refreshed after $refresh min with maxDelay $maxDelays min: $because',
-    async ({ maxDelays, refresh }) => {
-      const own = coderdOf(['default']);
-      const pools = maxDelays.map((minutes) => aPool(wake({ autostop: true, maxDelayMs: minutes * MINUTE })));
-      await observed(own, ...pools, aPool(wake({ maxDelayMs: MINUTE })));
-      expect(own.asked.map(({ refreshMs }) => refreshMs)).toEqual([refresh * MINUTE]);
-    },
-  );
 
   it('is kept between invocations', async () => {
     const requests: string[] = [];
@@ -240,7 +217,7 @@ describe('the record of recent jobs', () => {
       daemons: async () => at([idle], NOW),
       jobsByIds: async () => previous,
     };
-    const pools = [aPool(), aPool({ organization: 'data', ...wake() }), aPool({ organization: 'missing' })];
+    const pools = [aPool(), aPool({ organization: 'data', wake: false }), aPool({ organization: 'missing' })];
     const { coder } = await observed({ coderd }, ...pools);
     expect(coder.organizations.map(({ recentJobs }) => recentJobs)).toEqual([RECENT, RECENT, undefined]);
     expect(coder.organizations.at(-1)).not.toHaveProperty('recentJobs');

@@ -165,7 +165,7 @@ describe('the explanation of a pool', () => {
       forecast of what coderd will do:
         no known transition needs this pool
         the pool does not start by itself while it is retiring, paused or pinned
-        the pool starts 105 s before an autostart is due. Stops and deletions wait up to 10 min to share a start (wake.maxDelay)
+        the pool starts 105 s before an autostart is due. Stops and deletions wait up to 10 min to share a start
 
       supply:
         desired count 1, 1 task
@@ -543,7 +543,7 @@ describe('the finding transitions-refused', () => {
 
   it.each<{ readonly pools: Picture['pools']; readonly because: string }>([
     { pools: { cpu: { tags: { size: 'large' } } }, because: 'no pool has the tags' },
-    { pools: { cpu: { wake: { autostart: false } } }, because: 'no pool with the tags wakes for autostarts' },
+    { pools: { cpu: { wake: false } }, because: 'no pool with the tags wakes' },
   ])('promises no start of a pool if $because', ({ pools }) => {
     const { refused } = planOf(STARTS, [], pools);
     expect(refused?.nextTryAt).toBeNull();

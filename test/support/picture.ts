@@ -47,6 +47,7 @@ export type Picture = {
   readonly pools: Readonly<Record<string, PoolPicture>>;
   readonly pending?: readonly JobsPicture[];
   readonly maxTasks?: number;
+  readonly waiting?: { readonly autostart: number };
   /** Daemons outside the pools. They are idle by default. */
   readonly strangers?: readonly { readonly tags?: Tags; readonly busy?: boolean }[];
   /** Workspaces of organizations that the picture has. Undefined: the snapshot has no forecast. */
@@ -140,10 +141,11 @@ function withForecast(
   return { ...organization, ...drawForecast(organization.id, own) };
 }
 
-function drawConfig({ pools, maxTasks }: Picture): Record<string, unknown> {
+function drawConfig({ pools, maxTasks, waiting }: Picture): Record<string, unknown> {
   return {
     coder: { url: 'https://coder.example.com', token: { secret: 'token' } },
     ...(maxTasks === undefined ? {} : { limits: { maxTasks } }),
+    ...(waiting && { waiting }),
     pools: Object.entries(pools).map(([name, pool]) => ({
       name,
       organization: pool.organization ?? 'default',

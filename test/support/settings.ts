@@ -2,7 +2,7 @@
 import type * as z from 'zod';
 import type { poolSchema } from '../../lambda/config/schema/schema.ts';
 
-const NAMES = ['wake', 'prewarm', 'startTime', 'schedules', 'dollarsPerLaunch'] as const;
+const NAMES = ['wake', 'startTime', 'schedules', 'dollarsPerLaunch'] as const;
 
 export type ForecastSettings = Partial<Pick<z.input<typeof poolSchema>, (typeof NAMES)[number]>>;
 

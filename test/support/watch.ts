@@ -5,6 +5,7 @@
 import { isDue } from '../../lab/world/coderd/tables/transitions.ts';
 import type { BuildReason } from '../../lab/world/coderd/tables/workspace-records.ts';
 import type { World } from '../../lab/world/world.ts';
+import { MOST_DELAY_MS } from '../../lambda/decision/forecast/wake-demand.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { type Lab, type LabOptions, startLongLab } from './lab.ts';
 
@@ -20,7 +21,7 @@ export type Watch = {
   /** One for each workspace and minute. */
   readonly left: readonly Left[];
   /** Those that are starts, and those that were still open after this delay. */
-  readonly late: (maxDelayMs: number) => readonly Left[];
+  readonly late: () => readonly Left[];
   /** The minutes of all RUNNING tasks together. */
   readonly taskMinutes: () => number;
   /** The most tasks that were RUNNING at once from one time to another, both inclusive. */
@@ -47,8 +48,10 @@ export function watch(world: World): Watch {
   );
   return {
     left,
-    late: (maxDelayMs) =>
-      left.filter(({ reason, at, dueAt }) => reason === 'autostart' || at + EXECUTOR_MS - dueAt > maxDelayMs),
+    late: () =>
+      left.filter(
+        ({ reason, at, dueAt }) => reason === 'autostart' || at + EXECUTOR_MS - dueAt > MOST_DELAY_MS,
+      ),
     taskMinutes: () => samples.reduce((total, { running }) => total + running, 0) * (SAMPLE_MS / EXECUTOR_MS),
     mostRunning: (from, to) =>
       Math.max(...samples.filter(({ at }) => at >= from && at <= to).map(({ running }) => running)),

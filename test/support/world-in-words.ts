@@ -5,10 +5,10 @@
  *   3 jobs; prebuild 90s [gpu]               jobs that wait, for 90 seconds
  *   2 starts in 60s; stop 30s ago            workspaces whose transitions are due or overdue
  *   stranger; busy stranger [gpu]            daemons outside the pools
- *   no workspaces; maxTasks 4
+ *   no workspaces; maxTasks 4; autostarts cost 0
  *
- * `[gpu eu]` are the tags cluster=gpu and region=eu. A pool also has `no autostart`, `no autostop`,
- * `prewarm 0`, `maxDelay 30m` and `daemons [tpu]`, the tags of its daemons. `scheduled` is a
+ * `[gpu eu]` are the tags cluster=gpu and region=eu. A pool also has `no wake`
+ * and `daemons [tpu]`, the tags of its daemons. `scheduled` is a
  * schedule of 5 tasks with 2 warm ones. `paused`, `scaleInPaused`, `pin 3` and `floor 2` are overrides
  * that last for another hour (`NOTE`), unless `pin-until 2026-11-20T09:00:00Z` says otherwise.
  */
@@ -34,7 +34,7 @@ const TASK = /^(?:[BRZPNLX]|[IU]\d+m)$/;
 const FACTS = new Set(
   (
     'min max warm desired cpu ageMinutes idleTimeout startTime organization deploying retiring ' +
-    'daemons prewarm no maxDelay scheduled paused scaleInPaused pin floor pause-until pin-until'
+    'daemons no scheduled paused scaleInPaused pin floor pause-until pin-until'
   ).split(' '),
 );
 
@@ -44,6 +44,7 @@ export function pictureOf(text: string): Picture {
   const strangers: { tags: Tags; busy: boolean }[] = [];
   let workspaces: WorkspacesPicture[] | undefined;
   let maxTasks: number | undefined;
+  let isFree = false;
   for (const part of text.split('; ')) {
     const [first = '', ...facts] = part.split(', ');
     const tags = tagsIn(first);
@@ -52,6 +53,7 @@ export function pictureOf(text: string): Picture {
     const count = Number(number);
     const seconds = duration === undefined ? undefined : Number(duration) * (isOver ? -1 : 1);
     if (subject === 'no workspaces') workspaces = [];
+    else if (subject === 'autostarts cost 0') isFree = true;
     else if (subject.startsWith('maxTasks ')) maxTasks = Number(subject.slice(9));
     else if (what === undefined) pools[subject.split(' ')[0] ?? ''] = poolOf(subject, tags, facts);
     else if (what === 'job' || what === 'prebuild') {
@@ -69,6 +71,7 @@ export function pictureOf(text: string): Picture {
     strangers,
     ...(workspaces === undefined ? {} : { workspaces }),
     ...(maxTasks === undefined ? {} : { maxTasks }),
+    ...(isFree ? { waiting: { autostart: 0 } } : {}),
   };
 }
 
@@ -78,7 +81,7 @@ function tagsIn(text: string): Tags {
   return Object.fromEntries((names?.split(' ') ?? []).map((name) => (KNOWN_TAGS[name] ?? name).split('=')));
 }
 
-/** One pool: `cpu B I9m` with the facts `min 1`, `no autostop`. */
+/** One pool: `cpu B I9m` with the facts `min 1`, `no wake`. */
 function poolOf(subject: string, tags: Tags, facts: readonly string[]): PoolPicture {
   const tasks = subject.split(' ').slice(1);
   if (!tasks.every((task) => TASK.test(task)))
@@ -88,9 +91,7 @@ function poolOf(subject: string, tags: Tags, facts: readonly string[]): PoolPict
     const [name = '', value = ''] = fact.split(' ');
     if (!FACTS.has(name)) throw new Error(`not a fact of a pool: ${fact}`);
     if (name === 'daemons') pool.daemonTags = tagsIn(fact);
-    else if (name === 'prewarm') pool.prewarm = { max: Number(value) };
-    else if (name === 'no') pool.wake = { ...(pool.wake as object), [value]: false };
-    else if (name === 'maxDelay') pool.wake = { ...(pool.wake as object), maxDelay: value };
+    else if (name === 'no') pool[value] = false;
     else if (name === 'scheduled')
       pool.schedules = [{ from: '08:00', to: '10:00', timezone: 'UTC', min: 5, warm: 2 }];
     else if (isOverride(name)) pool.overrides = { ...(pool.overrides as object), ...tagsOf(name, value) };

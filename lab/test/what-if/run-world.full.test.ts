@@ -44,7 +44,7 @@ describe("a job of coderd's executor", () => {
 
   it('waits from zero until another job wakes the pool', async () => {
     const { figures } = await runBaseline('from-zero', { trace: quietHour([...EXECUTOR_KINDS]) });
-    // due at 9:16; the job of 9:30 wakes the pool, which is later than `wake.maxDelay` of ten
+    // due at 9:16; the job of 9:30 wakes the pool, which is later than the ten
     // minutes allows
     const { longestStopDelayS, ...counts } = figures.executor;
     expect(counts).toEqual({ due: 3, delayed: 3, tooLate: 3 });

@@ -1,4 +1,5 @@
 /** Computes the figures of a run from the outcome of each job and the bill of each task. */
+import { MOST_DELAY_MS } from '../../../lambda/decision/forecast/wake-demand.ts';
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 import { meanOf, percentile, sum } from '../../../lambda/decision/model/collections.ts';
 import { displayTags } from '../../../lambda/decision/model/tags.ts';
@@ -73,8 +74,8 @@ function endOf(record: ReplayedJob['record'], killedAt: EpochMs | undefined): Jo
   return record?.completedAt === undefined ? 'unserved' : 'succeeded';
 }
 
-/** The figures that depend on jobs alone. `maxDelayMs`: how late a transition of the executor may be. */
-export function jobFigures(outcomes: readonly JobOutcome[], maxDelayMs: (job: TraceJob) => number) {
+/** The figures that depend on jobs alone. */
+export function jobFigures(outcomes: readonly JobOutcome[]) {
   const ended = (end: JobOutcome['end']): number => outcomes.filter((job) => job.end === end).length;
   const stops = outcomes.filter(({ job }) => job.kind === 'autostop' || job.kind === 'dormancy');
   const byExecutor = outcomes.filter(({ job }) => EXECUTOR_KINDS.has(job.kind));
@@ -96,7 +97,7 @@ export function jobFigures(outcomes: readonly JobOutcome[], maxDelayMs: (job: Tr
     executor: {
       due: byExecutor.length,
       delayed: byExecutor.filter(({ delayMs }) => delayMs >= MINUTE_MS).length,
-      tooLate: byExecutor.filter(({ job, delayMs }) => delayMs > maxDelayMs(job)).length,
+      tooLate: byExecutor.filter(({ delayMs }) => delayMs > MOST_DELAY_MS).length,
       longestStopDelayS: stops.reduce((longest, { delayMs }) => Math.max(longest, delayMs / 1000), 0),
     },
   };

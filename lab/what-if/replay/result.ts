@@ -95,7 +95,7 @@ export type Figures = {
     readonly due: number;
     /** Inserted a minute or more late. */
     readonly delayed: number;
-    /** Inserted later than `wake.maxDelay` allows. */
+    /** Inserted more than `MOST_DELAY_MS` late. */
     readonly tooLate: number;
     /** The longest delay of an autostop, dormancy or deletion. */
     readonly longestStopDelayS: number;

@@ -13,7 +13,7 @@ import type { EcsTask } from '../../world/ecs/task.ts';
 import { World } from '../../world/world.ts';
 import type { DayFigures } from '../estimate/estimate.ts';
 import type { Policy, PolicyContext, PolicySettings } from '../policies/policy.ts';
-import type { Trace, TraceJob } from '../trace/trace.ts';
+import type { Trace } from '../trace/trace.ts';
 import { changesOf, runAutoscaler } from './autoscaler.ts';
 import { Demand } from './demand.ts';
 import {
@@ -26,7 +26,6 @@ import {
   peopleWait,
   waitCounts,
 } from './figures.ts';
-import { fittingOf } from './fitting.ts';
 import { Ledger, launchesOf, tasksByPool } from './ledger.ts';
 import { Replay } from './replay.ts';
 import {
@@ -179,7 +178,7 @@ class Simulation {
     const waiting = (waitedMs / 60_000) * valueOfMinute;
     const failures = sum(outcomes, failureMinutes) * valueOfMinute;
     const figures: Figures = {
-      ...jobFigures(outcomes, maxDelayOf(this.#options.config)),
+      ...jobFigures(outcomes),
       tasks: {
         hours: sum(bills, ({ ms }) => ms) / HOUR_MS,
         busyHours: sum(outcomes, ({ runMs }) => runMs) / HOUR_MS,
@@ -305,12 +304,6 @@ class Simulation {
 function failureMinutes({ job, end }: JobOutcome): number {
   if (end === 'succeeded' || (end === 'unserved' && !PEOPLE_WAIT_FOR.has(job.kind))) return 0;
   return FAILURE_MINUTES[end];
-}
-
-/** The longest allowed delay of a transition: the lowest `wake.maxDelay` of the pools that can run it. */
-function maxDelayOf({ pools }: Deployment): (job: TraceJob) => number {
-  const fitting = fittingOf({ pools });
-  return (job) => Math.min(...fitting(job).map((place) => pools[place]?.wake.maxDelayMs ?? Infinity));
 }
 
 /** The start of the world, at a full minute, as coderd's executor runs at full minutes. */

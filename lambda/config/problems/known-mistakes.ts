@@ -1,5 +1,5 @@
 /** Advice for settings of earlier versions, and for common wrong values. */
-import type { Path } from './shown.ts';
+import { type Path, shown } from './shown.ts';
 
 const FOLLOWS_PERSON = "no longer exists; write the pool's waiting.person: its other prices follow it";
 
@@ -10,8 +10,8 @@ const MEANT: Readonly<Record<string, string>> = {
   'coder.prebuildsFailureHardLimit':
     'no longer exists; remove it. coderd itself tells template admins of a preset whose prebuilds fail',
   'pools[].whenBlind': 'no longer exists; write min. min holds while the autoscaler cannot read coderd, too',
-  'pools[].prewarm.afterPeak':
-    'no longer exists; remove it. After a peak, idle daemons drain after idleTimeout (default 20s)',
+  'pools[].prewarm':
+    'no longer exists; remove it. Each scheduled start gets a daemon, up to max; with waiting.autostart: 0 one daemon serves all',
   'pools[].key.managed': 'unknown setting; for a key that the stack creates and rotates, write key: managed',
   'pools[].key.key':
     'unknown setting; store the key in AWS Secrets Manager and write secret: <its name or ARN>',
@@ -30,6 +30,9 @@ const INSTEAD: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'pools[].key': {
     auto: 'write managed',
     true: 'write managed',
+  },
+  'pools[].wake': {
+    'a mapping': 'write true, or false to start for jobs only. Stops and deletions may be 10 minutes late',
   },
   'pools[].scaleIn': { confirm: `confirm ${GUARDED}`, never: `never ${GUARDED}` },
   'pools[].warm': {
@@ -55,9 +58,8 @@ export function meantBy(path: Path): string | undefined {
 
 /** What to write instead of a value that is wrong here, if that is clear. */
 export function insteadOf(path: Path, seen: unknown): string | undefined {
-  if (typeof seen !== 'string' && typeof seen !== 'boolean') return undefined;
   const words = INSTEAD[pattern(path)] ?? {};
-  const word = String(seen).toLowerCase();
+  const word = typeof seen === 'object' ? shown(seen, path) : String(seen).toLowerCase();
   return Object.hasOwn(words, word) ? words[word] : undefined;
 }
 

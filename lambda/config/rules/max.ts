@@ -2,11 +2,11 @@
 import type { PoolConfig } from '../../decision/model/config.ts';
 import type { Path } from '../problems/shown.ts';
 
-type FollowingMax = Pick<PoolConfig, 'prewarm' | 'prebuilds'>;
+type FollowingMax = Pick<PoolConfig, 'prebuilds'>;
 
 /** The defaults. Prebuilds get four fifths: their backlog fills that, and people need the rest. */
 export function followingMax(max: number): FollowingMax {
-  return { prewarm: { max }, prebuilds: { maxTasks: Math.max(1, Math.floor((max * 4) / 5)) } };
+  return { prebuilds: { maxTasks: Math.max(1, Math.floor((max * 4) / 5)) } };
 }
 
 type Counts = {

@@ -18,7 +18,7 @@ export function* checkRules(config: ConfigDraft): Findings {
     yield* checkAuth(pool, config);
     yield* checkBounds(pool);
     yield* checkSchedules(pool);
-    // A retiring pool has no floors, wake or prewarm.
+    // A retiring pool has no floors and does not wake.
     if (!pool.retiring) yield* checkFloors(pool, config);
     yield* checkSize(pool, config);
     yield* checkVariables(pool);
@@ -31,7 +31,6 @@ export function* checkRules(config: ConfigDraft): Findings {
 
 function* checkFloors(pool: PoolDraft, config: ConfigDraft): Findings {
   yield* checkWake(pool);
-  yield* checkPrewarm(pool);
   yield* checkScheduleFits(pool, config);
 }
 
@@ -51,36 +50,12 @@ const maxText = ({ max, raw }: PoolDraft): string =>
   `max ${max}${raw.max === undefined ? ' (the default)' : ''}`;
 
 // docs/internals/coder.md §10
-const SWITCHED_OFF = {
-  autostart: 'does not start workspaces of these tags by their schedules',
-  autostop: 'does not stop workspaces of these tags at their deadline, make them dormant or delete them',
-} as const;
-
 function* checkWake(pool: PoolDraft): Findings {
-  for (const feature of pool.min === 0 ? switchedOff(pool) : [])
+  if (pool.min === 0 && pool.wake === false)
     yield warning(
-      at(pool, 'wake', feature),
-      `with min 0 and this off, coderd ${SWITCHED_OFF[feature]} while no daemon is online; write true here, or min: 1`,
+      at(pool, 'wake'),
+      'with min 0 and this off, coderd does not start, stop or delete workspaces of these tags by itself while no daemon is online; write true here, or min: 1',
     );
-}
-
-function* checkPrewarm(pool: PoolDraft): Findings {
-  if (pool.raw.prewarm === undefined) return;
-  const most = pool.prewarm?.max ?? 0;
-  if (switchedOff(pool).length === 2)
-    yield warning(
-      at(pool, 'prewarm'),
-      'has no effect because wake is off; remove it, or set wake.autostart or wake.autostop to true',
-    );
-  else if (pool.max !== undefined && most > pool.max)
-    yield warning(
-      at(pool, 'prewarm', 'max'),
-      `max ${most} is above the pool's ${maxText(pool)}, which limits it; lower prewarm.max or raise max`,
-    );
-}
-
-function switchedOff({ wake }: PoolDraft) {
-  return (['autostart', 'autostop'] as const).filter((feature) => wake?.[feature] === false);
 }
 
 function* checkSchedules(pool: PoolDraft): Findings {
@@ -183,6 +158,6 @@ const sumOfMin = (pools: readonly PoolDraft[]) =>
 
 /** The lowest possible `min`. An unset `min` is 1 if wake is off. */
 function leastOf(pool: PoolDraft): number {
-  if (pool.raw.min === undefined) return switchedOff(pool).length > 0 ? 1 : 0;
+  if (pool.raw.min === undefined) return pool.wake === false ? 1 : 0;
   return pool.min ?? 0;
 }

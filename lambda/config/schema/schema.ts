@@ -6,7 +6,7 @@ import * as z from 'zod';
 import type { PoolName } from '../../decision/model/brands.ts';
 import type { PoolAuth } from '../../decision/model/config.ts';
 import { withoutEmpty } from '../../decision/model/tags.ts';
-import { HOUR_MS, MINUTE_MS } from '../../decision/model/units.ts';
+import { MINUTE_MS } from '../../decision/model/units.ts';
 import { aws, eachOnce } from './aws-schema.ts';
 import { coder, managedKeys } from './coder-schema.ts';
 import { duration } from './durations.ts';
@@ -134,42 +134,6 @@ const variableName = z
   .meta({ not: { enum: [...SET_BY_US, ...REFUSED_IN_EVERY_POOL] } });
 
 const count = (description: string) => z.int().min(0).meta({ description });
-
-// docs/internals/coder.md §10: without a daemon that it has seen, coderd creates none of these jobs
-const wake = z
-  .strictObject({
-    autostart: z.boolean().default(true).meta({
-      description: 'Keep a daemon online when coderd is due to start workspaces by their schedules.',
-    }),
-    autostop: z.boolean().default(true).meta({
-      description:
-        'Keep a daemon online when coderd is due to stop workspaces at their deadline, to clean up failed builds, to make workspaces dormant or to delete them.',
-    }),
-    maxDelay: duration({ fromMs: 180_000, toMs: HOUR_MS }).prefault('10m').meta({
-      description: 'How late such a start, stop or deletion may be: `3m` to `1h`.',
-    }),
-  })
-  .transform(({ maxDelay, ...wake }) => ({ ...wake, maxDelayMs: maxDelay }))
-  .prefault({})
-  .meta({
-    description:
-      'Which of coderd’s own transitions wake the pool. coderd creates no job for them while no daemon is online.',
-    examples: [{ autostart: false, autostop: true }],
-  });
-
-const prewarm = z
-  .strictObject({
-    max: count(
-      'The most daemons that are ready when the jobs that `wake` forecasts are due. With 0 there is one, because coderd must see a daemon.',
-    )
-      .meta({ follows: "the pool's `max`" })
-      .optional(),
-  })
-  .prefault({})
-  .meta({
-    description: 'How many daemons start ahead of jobs that will be due at the same time.',
-    examples: [{ max: 20 }],
-  });
 
 const prebuilds = z
   .strictObject({
@@ -332,8 +296,11 @@ export const poolSchema = z.strictObject({
       'How long a daemon that nothing needs stays idle before it drains. With `warm: auto` the learned rule may keep it for longer.',
   }),
   prebuilds,
-  wake,
-  prewarm,
+  // docs/internals/coder.md §10: without a daemon that it has seen, coderd creates none of these jobs
+  wake: z.boolean().default(true).meta({
+    description:
+      'Keep a daemon online when coderd is due to start workspaces by their schedules, to stop them at their deadline, to clean up failed builds, to make workspaces dormant or to delete them. Each scheduled start gets a daemon of its own, up to `max`; the others may be 10 minutes late.',
+  }),
   startTime: duration(START_TIME).prefault('90s').meta({
     description:
       'Time from the launch of a task until its daemon is registered: `10s` to `10m`. The autoscaler uses it until it has measured three starts.',

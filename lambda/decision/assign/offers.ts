@@ -123,7 +123,7 @@ function boundsOf(
     Math.min(group.atOnce, forMin + (group.for === 'prebuilds' ? forPrebuilds : beyond)),
   );
   return {
-    due: isPendingOnly ? 0 : pool.prewarm.max,
+    due: isPendingOnly ? 0 : pool.max,
     prebuilds: forPrebuilds,
     launchesStock: !isDoubtful && waiting <= Math.max(ready, launched),
     price: priceOf(pool),

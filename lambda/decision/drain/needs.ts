@@ -197,8 +197,8 @@ function deriveOwnNeed(
   const toMin = isPendingOnly
     ? 0
     : Math.max(0, leastTasks(poolForecast.floors) - capacity.total + capacity.late);
-  // beyond `prewarm.max` no daemon is wanted before the jobs exist
-  const short = Math.min(unplaced, Math.max(0, view.pool.prewarm.max - ready.prewarmed));
+  // beyond `max` no daemon is wanted before the jobs exist
+  const short = Math.min(unplaced, Math.max(0, view.pool.max - ready.prewarmed));
   const launchesHeld = (isHeld: (group: Group) => boolean) =>
     launchesOf(assigned.filter(({ group }) => isHeld(group)));
   const forPrebuild = launchesHeld((group) => group.for === 'prebuilds');

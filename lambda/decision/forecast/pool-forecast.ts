@@ -63,7 +63,6 @@ function heldBackFrom(view: PoolView, { heldBack }: WakeDemands): readonly Trans
 /** Whether an incomplete forecast keeps the last daemon. It neither launches nor drains. */
 function keepsLast(view: PoolView, now: EpochMs): boolean {
   const { pool, organization } = view;
-  const isWoken = pool.wake.autostart || pool.wake.autostop;
-  if (!isWoken || organization === undefined || openersOf(view) === 0) return false;
+  if (!pool.wake || organization === undefined || openersOf(view) === 0) return false;
   return isForecastUnsure(organization, now);
 }

@@ -12,13 +12,13 @@ import { launchesForJobsOnly } from '../supply/doubts.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { stayMs } from './choose-pools-to-wake.ts';
 import type { PoolForecasts } from './pool-forecast.ts';
-import { fits, hasWrongKey, leadOf, type WakeDemand } from './wake-demand.ts';
+import { fits, hasWrongKey, leadOf, MOST_DELAY_MS, type WakeDemand } from './wake-demand.ts';
 
 /**
  * Derives the demand of autostarts that are due: daemons that are ready when coderd inserts the
  * jobs. For autostarts that are due soon, it is cheaper to keep an idle daemon than to launch one
  * later. The daemons need the tags of the jobs, which may differ from the tags that open the gate.
- * Autostarts later than `maxDelay` only wake one daemon: coderd may have a reason to skip them, or
+ * Autostarts later than `MOST_DELAY_MS` only wake one daemon: coderd may have a reason to skip them, or
  * their jobs will cause launches.
  */
 export function deriveDue(
@@ -26,9 +26,9 @@ export function deriveDue(
   views: readonly PoolView[],
   now: EpochMs,
 ): readonly DueGroup[] {
-  return demands.flatMap(({ group, pools, ahead, wakeFor }) => {
+  return demands.flatMap(({ group, ahead, wakeFor }) => {
     if (wakeFor !== 'autostart') return [];
-    const since = now - Math.min(...pools.map(({ pool }) => pool.wake.maxDelayMs));
+    const since = now - MOST_DELAY_MS;
     const wanted = ahead.filter(({ takesJob, at }) => takesJob && at >= since);
     const { organizationId } = group;
     return groupsBy(wanted, ({ workspace }) => tagKey(startTags(workspace, group.tags)))
@@ -52,8 +52,8 @@ function startTags(workspace: Workspace, activeTags: TagSet): TagSet {
 
 function canPrewarm(view: PoolView): boolean {
   const { pool, service } = view;
-  if (service === undefined || pool.retiring || !pool.wake.autostart) return false;
-  return pool.prewarm.max > 0 && pool.waiting.autostart > 0 && !hasWrongKey(view);
+  if (service === undefined || pool.retiring || !pool.wake) return false;
+  return pool.waiting.autostart > 0 && !hasWrongKey(view);
 }
 
 type Starts = {

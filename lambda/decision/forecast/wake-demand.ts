@@ -21,9 +21,9 @@ import { pollInterval } from './poll-interval.ts';
 
 export type WakeDemand = {
   readonly group: TransitionGroup;
-  /** The setting of `wake` that applies. */
+  /** Autostarts, or all other transitions: several stops share a start. */
   readonly wakeFor: 'autostart' | 'autostop';
-  /** The pools that have a service and wake for this, in order of name. */
+  /** The pools that have a service and may wake, in order of name. */
   readonly pools: readonly PoolView[];
   /** Transitions that coderd has not made yet and that are not left to a peer, the earliest first. */
   readonly ahead: readonly ExpectedTransition[];
@@ -62,6 +62,8 @@ export type LeftDemand = Left & {
 const NEXT_LOOK_MS = 15_000;
 /** When nothing happens the next look is a minute away. */
 const QUIET_LOOK_MS = 75_000;
+/** How late coderd may make a stop, a dormancy or a deletion: they share a start. */
+export const MOST_DELAY_MS = 10 * MINUTE_MS;
 /** ECS starts 500 tasks of a service a minute (docs/internals/aws.md §2). */
 const LAUNCH_MS = 120;
 
@@ -78,10 +80,8 @@ export function deriveWakeDemands(snapshot: Snapshot, views: readonly PoolView[]
   const all = groups.flatMap((group) => {
     const fitting = views.filter((view) => fits(view, group) && !view.pool.retiring);
     const { organizationId, tags } = group;
-    // stops wait for so long to share a start
-    const delayMs = Math.max(0, ...fitting.map(({ pool }) => pool.wake.maxDelayMs));
     const leftFor = ({ kind, at }: Transition): Left | undefined =>
-      leftOf(organizationId, tags, kind === 'autostart' ? at : plusMs(at, delayMs));
+      leftOf(organizationId, tags, kind === 'autostart' ? at : plusMs(at, MOST_DELAY_MS));
     const [others, ahead] = partition(group.ahead, (transition) => leftFor(transition) !== undefined);
     const until = others[0] && leftFor(others[0]);
     if (until !== undefined) left.push({ ...until, group, ahead: others });
@@ -94,9 +94,9 @@ export function deriveWakeDemands(snapshot: Snapshot, views: readonly PoolView[]
         demand: {
           ...part,
           group,
-          pools: fitting.filter(({ service, pool }) => service !== undefined && pool.wake[wakeFor]),
+          pools: fitting.filter(({ service, pool }) => service !== undefined && pool.wake),
           due: wakeFor === 'autostart' ? dueOf(ahead, fitting, now) : dueStopsOf(ahead, fitting, times),
-          isOpen: open || fitting.some((view) => keepsDaemon(view, part)),
+          isOpen: open || fitting.some((view) => keepsDaemon(view)),
         },
       };
     });
@@ -120,9 +120,7 @@ type DemandWithPools = {
 };
 
 function heldBackOf({ demand, fitting }: DemandWithPools, now: EpochMs): readonly BlockedWakeDemand[] {
-  const pools = fitting.filter(
-    ({ configured, pool }) => configured.wake[demand.wakeFor] && !pool.wake[demand.wakeFor],
-  );
+  const pools = fitting.filter(({ configured, pool }) => configured.wake && !pool.wake);
   if (pools.length === 0) return [];
   const isOpen = demand.isOpen || fitting.some((view) => openersOf(view) > 0);
   return [
@@ -157,7 +155,7 @@ function tagsOfOthers(
 
 /** How many milliseconds before a transition its pool has to start. */
 export function leadOf({ pool, startTime }: Pick<PoolView, 'pool' | 'startTime'>): number {
-  return startTime.p95Ms + NEXT_LOOK_MS + Math.min(pool.prewarm.max, pool.max) * LAUNCH_MS;
+  return startTime.p95Ms + NEXT_LOOK_MS + pool.max * LAUNCH_MS;
 }
 
 /** Whether a pool's daemons open the gate for a tag set. */
@@ -185,10 +183,9 @@ function isOpener({ state, use, hasOtherTags }: TaskView): boolean {
   return isThere && use !== 'silent' && !hasOtherTags;
 }
 
-/** A pool may wake only for autostarts, or only for the other transitions. */
 function split({ ahead, refused, presumed }: TransitionGroup): readonly Part[] {
   return WAKE_FOR.map((wakeFor): Part => {
-    const isOwn = ({ kind }: Transition): boolean => wakeFor === settingOf(kind);
+    const isOwn = ({ kind }: Transition): boolean => wakeFor === partOf(kind);
     return {
       wakeFor,
       ahead: ahead.filter(isOwn),
@@ -202,21 +199,20 @@ type Part = Pick<WakeDemand, 'wakeFor' | 'ahead' | 'refused' | 'presumed'>;
 
 const WAKE_FOR = ['autostart', 'autostop'] as const;
 
-/** Whether a pool that does not wake for these transitions still keeps a daemon. */
-function keepsDaemon(view: PoolView, { wakeFor }: Part): boolean {
+/** Whether a pool that does not wake still keeps a daemon. */
+function keepsDaemon(view: PoolView): boolean {
   const { pool, overrides } = view;
-  return !pool.wake[wakeFor] && (pool.min > 0 || isPaused(overrides)) && openersOf(view) > 0;
+  return !pool.wake && (pool.min > 0 || isPaused(overrides)) && openersOf(view) > 0;
 }
 
-/** The setting of `wake` for a kind of transition. */
-function settingOf(kind: TransitionKind): WakeDemand['wakeFor'] {
+function partOf(kind: TransitionKind): WakeDemand['wakeFor'] {
   return kind === 'autostart' ? 'autostart' : 'autostop';
 }
 
 /**
  * Selects the stops that are worth waking for. No person waits for a stop, so several stops share
  * one start of a pool. A start is worth its price once the waiting has cost as much. It comes early
- * enough that no stop is later than `maxDelay`.
+ * enough that no stop is later than `MOST_DELAY_MS`.
  */
 function dueStopsOf(
   ahead: readonly Transition[],
@@ -228,7 +224,7 @@ function dueStopsOf(
   if (views.length === 0) return due;
   const isWorthWaking = views.some((view) => {
     const { pool, startTime } = view;
-    const lastMs = pool.wake.maxDelayMs - leadOf(view) - QUIET_LOOK_MS - pollMs;
+    const lastMs = MOST_DELAY_MS - leadOf(view) - QUIET_LOOK_MS - pollMs;
     const waitedMs = sum(due, ({ at }) => Math.max(0, now - at));
     const isLast = (due[0]?.at ?? now) <= now - lastMs;
     return isLast || (waitedMs / MINUTE_MS) * pool.waiting.stop >= launchCost(pool, startTime.p50Ms);

@@ -21,20 +21,6 @@ export type PoolAuth =
 
 export type Architecture = 'arm64' | 'x86_64';
 
-/** While a pool is at zero, no job announces these (docs/internals/coder.md §10). */
-export type Wake = {
-  readonly autostart: boolean;
-  /** Autostop, clean-up of failed builds, dormancy and deletion. */
-  readonly autostop: boolean;
-  /** The longest accepted delay of such a transition. */
-  readonly maxDelayMs: number;
-};
-
-export type Prewarm = {
-  /** The maximum number of daemons that are ready when coderd inserts the jobs. */
-  readonly max: number;
-};
-
 /** The price of waiting of one job, in dollars a minute. */
 export type Waiting = {
   /** A job that a person submitted, template imports included. */
@@ -104,8 +90,11 @@ export type PoolConfig = {
     /** The maximum size, in tasks, to which launches for prebuilds may bring the pool. */
     readonly maxTasks: number;
   };
-  readonly wake: Wake;
-  readonly prewarm: Prewarm;
+  /**
+   * Whether the pool starts for coderd's own transitions, which no job announces while it is at zero
+   * (docs/internals/coder.md §10).
+   */
+  readonly wake: boolean;
   /** From the creation of a task until its daemon is registered, until that is learned. */
   readonly startTimeMs: number;
   readonly schedules: readonly Schedule[];

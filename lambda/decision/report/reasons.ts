@@ -168,7 +168,7 @@ function forecastReasons(need: PoolNeed, now: EpochMs): readonly Reason[] {
   const { poolForecast, view } = need;
   const { prewarmed, due } = need.ready;
   const { wakeAssignment, isUnsure } = poolForecast;
-  const { max } = view.pool.prewarm;
+  const { max } = view.pool;
   const reasons: Reason[] = [...heldBackReasons(need, now)];
   const isKept = isKeptAwake(need);
   if (isKept && wakeAssignment !== undefined)

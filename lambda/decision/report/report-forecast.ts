@@ -2,7 +2,12 @@
 import { countTransitions, type Transition } from '../demand/transitions.ts';
 import type { WakeAssignment } from '../forecast/choose-pools-to-wake.ts';
 import { emptyWorkspaces, type Refusal, type TransitionGroup } from '../forecast/forecast.ts';
-import type { BlockedWakeDemand, WakeDemand, WakeDemands } from '../forecast/wake-demand.ts';
+import {
+  type BlockedWakeDemand,
+  MOST_DELAY_MS,
+  type WakeDemand,
+  type WakeDemands,
+} from '../forecast/wake-demand.ts';
 import { type EpochMs, isoTime, isSpotPart, type PoolName, poolOfPart } from '../model/brands.ts';
 import { by } from '../model/collections.ts';
 import type { Finding, ForecastReadingName, ForecastRow } from '../model/plan.ts';
@@ -112,10 +117,10 @@ function heldFindings({ group, due, pools, isWaiting }: BlockedWakeDemand, now: 
 }
 
 /** Late because no daemon opens the gate. Refused ones have their own finding. */
-function lateOf({ ahead, refused, pools, isOpen }: WakeDemand, now: EpochMs): readonly Transition[] {
+function lateOf({ ahead, refused, isOpen }: WakeDemand, now: EpochMs): readonly Transition[] {
   if (isOpen) return [];
   const refusedTransitions = new Set<Transition>(refused.map(({ transition }) => transition));
-  const since = now - Math.min(...pools.map(({ pool }) => pool.wake.maxDelayMs));
+  const since = now - MOST_DELAY_MS;
   return ahead.filter((transition) => transition.at < since && !refusedTransitions.has(transition));
 }
 

@@ -23,7 +23,7 @@ export type InForce = {
  */
 export function leastOf({ min, wake }: PoolConfig, organization: OrganizationReadings | undefined): number {
   if (min !== 'auto') return min;
-  const isForeseen = wake.autostart && wake.autostop && organization?.workspaces?.status !== 'forbidden';
+  const isForeseen = wake && organization?.workspaces?.status !== 'forbidden';
   return isForeseen ? 0 : 1;
 }
 
@@ -54,10 +54,10 @@ export function wakeOverride(overrides: readonly Override[]): Override | undefin
   return overrides.find(({ kind }) => kind === 'pause') ?? overrides.find(({ kind }) => kind === 'pin');
 }
 
-/** The settings that add no task: a pool keeps them while its count is fixed. Only `wake` changes. */
+/** The settings that add no task: a pool keeps them while its count is fixed. */
 type Kept =
   | ('name' | 'organization' | 'tags' | 'auth' | 'retiring' | 'idleTimeoutMs' | 'startTimeMs')
-  | ('wake' | 'waiting' | 'dollarsPerLaunch' | 'prebuilds' | 'peers' | 'capacity' | 'instances')
+  | ('waiting' | 'dollarsPerLaunch' | 'prebuilds' | 'peers' | 'capacity' | 'instances')
   | ('image' | 'cpu' | 'memory' | 'architecture' | 'spot' | 'environment' | 'secrets');
 
 /** All other settings, with values that add no task. */
@@ -66,10 +66,9 @@ export const NO_TASKS: Omit<PoolConfig, Kept> = {
   max: 0,
   warm: 0,
   schedules: [],
-  prewarm: { max: 0 },
+  wake: false,
 };
 
 function withFixedCount(pool: PoolConfig, min: number): PoolInForce {
-  const wake = { ...pool.wake, autostart: false, autostop: false };
-  return { ...pool, ...NO_TASKS, wake, min, max: Math.min(pool.max, min) };
+  return { ...pool, ...NO_TASKS, min, max: Math.min(pool.max, min) };
 }

@@ -55,7 +55,6 @@ const REMOVED_POOL_SETTINGS: Omit<PoolConfig, 'name' | 'organization' | 'tags'> 
   waiting: { person: 0, autostart: 0, prebuild: 0, stop: 0 },
   dollarsPerLaunch: 0,
   prebuilds: { maxTasks: 0 },
-  wake: { autostart: false, autostop: false, maxDelayMs: Number.POSITIVE_INFINITY },
   startTimeMs: 90_000,
   image: '',
   cpu: 256,

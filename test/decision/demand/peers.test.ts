@@ -52,10 +52,10 @@ describe('a job that two stacks can run', () => {
     cpu; job 5s; stranger           | ${[0, 0]} | ${[0, 0]} | so do free daemons of others
     cpu, retiring; job              | ${[0, 0]} | ${[0, 1]} | a retiring pool launches nothing
     cpu, paused; job                | ${[0, 0]} | ${[0, 1]} | nor does a paused one
-    cpu, prewarm 1; start in 60s    | ${[1, 0]} | ${[0, 0]} | only its stack is ready before it comes
+    cpu; start in 60s    | ${[1, 0]} | ${[0, 0]} | only its stack is ready before it comes
     cpu; start ${GRACE_S - 1}s ago  | ${[1, 0]} | ${[0, 0]} | its stack still has time to wake
     cpu; start ${GRACE_S}s ago      | ${[1, 1]} | ${[0, 0]} | its stack has not woken for it
-    cpu; stop ${GRACE_S + 599}s ago | ${[1, 0]} | ${[0, 0]} | a stop may be late by maxDelay, 10 minutes
+    cpu; stop ${GRACE_S + 599}s ago | ${[1, 0]} | ${[0, 0]} | a stop may be 10 minutes late
     cpu; stop ${GRACE_S + 600}s ago | ${[1, 1]} | ${[0, 0]} | it is later
     cpu, min 1                      | ${[1, 1]} | ${[0, 0]} | each stack has its own floor
     cpu, warm 1                     | ${[1, 1]} | ${[0, 0]} | a number of free daemons is each stack's own

@@ -60,14 +60,13 @@ it.each(table<Row>`
   cpu [gpu], paused; eu [gpu eu]; 2 stops 60s ago [gpu]                |        | nothing                        | it is woken instead
   cpu [gpu], paused; eu [gpu eu]; 2 stops 60s ago [gpu]                | ${withoutLastService} | held 2 autostop by cpu (pause) | there is no pool to wake
   eu [gpu eu]; 2 stops 60s ago [gpu]                                   | ${withoutLastService} | nothing                        | no override prevents waking; the missing service is reported
-  cpu [gpu], paused; eu [gpu eu], no autostop; 2 stops 60s ago [gpu]   |        | held 2 autostop by cpu (pause) | it is no help, and was not meant to be
-  cpu [gpu], paused; eu B [gpu eu], no autostop; 2 stops 60s ago [gpu] |        | nothing                        | that opens the gate as long as it is there
-  cpu [gpu], paused; eu [gpu eu], min 1, no autostop; 2 stops 60s ago [gpu] |        | nothing                        | its daemon is about to come
-  cpu [gpu], paused; eu [gpu eu], warm 1, no autostop; 2 stops 60s ago [gpu] |        | nothing                        | its daemon is about to come
-  cpu [gpu], paused; eu [gpu eu], min 1, no autostop; 2 stops 60s ago [gpu] | ${withoutLastService} | held 2 autostop by cpu (pause) | no task is launched
+  cpu [gpu], paused; eu [gpu eu], no wake; 2 stops 60s ago [gpu]   |        | held 2 autostop by cpu (pause) | it is no help, and was not meant to be
+  cpu [gpu], paused; eu B [gpu eu], no wake; 2 stops 60s ago [gpu] |        | nothing                        | that opens the gate as long as it is there
+  cpu [gpu], paused; eu [gpu eu], min 1, no wake; 2 stops 60s ago [gpu] |        | nothing                        | its daemon is about to come
+  cpu [gpu], paused; eu [gpu eu], warm 1, no wake; 2 stops 60s ago [gpu] |        | nothing                        | its daemon is about to come
+  cpu [gpu], paused; eu [gpu eu], min 1, no wake; 2 stops 60s ago [gpu] | ${withoutLastService} | held 2 autostop by cpu (pause) | no task is launched
   cpu [gpu], paused; 2 stops 60s ago [gpu]; busy stranger [gpu]        |        | nothing                        | they open the gate
-  cpu [gpu], no autostop, paused; 2 stops 60s ago [gpu]                |        | nothing                        | the configuration wants it so
-  cpu [gpu], no autostop, paused; start 30s ago [gpu]                  |        | held 1 autostart by cpu (pause) | each setting counts for itself
+  cpu [gpu], no wake, paused; 2 stops 60s ago [gpu]                |        | nothing                        | the configuration wants it so
   cpu [gpu], retiring, paused; 2 stops 60s ago [gpu]                   |        | without-pool 2 autostop        | the end of the pause would not help
   cpu [gpu], paused; old [gpu eu], retiring; 2 stops 60s ago [gpu]     |        | held 2 autostop by cpu (pause) | only one of them can be woken again
   cpu [gpu], paused, pause-until 2026-11-20T09:00:00Z; 2 stops 60s ago [gpu] |        | nothing                        | it is woken

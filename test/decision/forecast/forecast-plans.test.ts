@@ -51,35 +51,31 @@ type Row = {
 describe('a pool at zero', () => {
   it.each(table<Row>`
     world                                                     | change | expected           | because
-    cpu, prewarm 1; start in 100s                             |        | cpu 0->1 prewarm   | a daemon has to be seen by then
-    cpu, prewarm 1; start in 105.12s                          |        | cpu 0->1 prewarm   | the next look may be too late
-    cpu, prewarm 1; start in 106s                             |        | nothing            | the next look is early enough
-    cpu, startTime 180s, prewarm 1; start in 190s             |        | cpu 0->1 prewarm   | startTime is as long
+    cpu, max 1; start in 100s                             |        | cpu 0->1 prewarm   | a daemon has to be seen by then
+    cpu, max 1; start in 105.12s                          |        | cpu 0->1 prewarm   | the next look may be too late
+    cpu, max 1; start in 106s                             |        | nothing            | the next look is early enough
+    cpu, startTime 180s, max 1; start in 190s             |        | cpu 0->1 prewarm   | startTime is as long
     cpu, max 300; 200 starts in 60s; maxTasks 400             |        | cpu 0->200 prewarm | each gets a daemon
-    cpu, max 300, prewarm 20; 200 starts in 60s; maxTasks 400 |        | cpu 0->20 prewarm  | prewarm.max limits it
     cpu, max 300, startTime 180s; 100 starts in 60s; 100 starts in 120s; maxTasks 400 | ${withBuildsOf(45)} | cpu 0->100 prewarm | builds that take 45 s are done when the next minute comes
     cpu, max 300, startTime 180s; 100 starts in 60s; 100 starts in 90s; maxTasks 400 | ${withBuildsOf(20)} | cpu 0->200 prewarm | coderd inserts all jobs of one minute at once
     cpu, max 300; 200 starts in 60s; maxTasks 400             | ${withBuildsOf(0)} | cpu 0->200 prewarm | such a record proves nothing
     cpu, max 300, startTime 180s; 100 starts in 60s; 100 starts in 120s; maxTasks 400 | ${withBuildsOf(80)} | cpu 0->200 prewarm | the first builds still run when the next minute comes
-    cpu, max 50, prewarm 200; 200 starts in 60s               |        | cpu 0->50 prewarm  | max comes last
-    cpu, prewarm 0; 200 starts in 60s                         |        | cpu 0->1 awake-for | one daemon opens the gate
-    cpu; 2 starts in 60s                                      | ${poolIs({ waiting: { autostart: 0 } })} | cpu 0->1 awake-for | nobody minds that the others wait
+    cpu, max 50; 200 starts in 60s               |        | cpu 0->50 prewarm  | max comes last
+    cpu; 200 starts in 60s; autostarts cost 0 |        | cpu 0->1 awake-for | one daemon opens the gate
     cpu; 5 stops 86400s ago                                   |        | cpu 0->1 awake-for | coderd did not do it, since no daemon was there, or for reasons of its own: one is enough to see
     cpu; stop 30s ago                                         |        | nothing            | no person waits for a stop, and several stops can share one start
     cpu; 5 stops 30s ago                                      |        | cpu 0->1 awake-for | together their waiting costs as much as a start
-    cpu; 5 stops 420s ago                                     |        | cpu 0->1 awake-for | they come within maxDelay, and one daemon does one after the other
-    cpu, maxDelay 30m; 5 stops 420s ago                       |        | cpu 0->1 awake-for | 35 minutes of waiting cost more than a start
-    cpu, cpu 4096, maxDelay 30m; stop 60s ago                 |        | nothing            | a start still costs more than its waiting
-    cpu, no autostart; start in 60s                           |        | nothing            | it is not woken for that
-    cpu, no autostop; stop in 60s                             |        | nothing            | it is not woken for that
-    cpu, prewarm 1; start in 60s [gpu]                        |        | nothing            | its daemons open no gate for these
+    cpu; 5 stops 420s ago                                     |        | cpu 0->1 awake-for | they come within ten minutes, and one daemon does one after the other
+    cpu, no wake; start in 60s                           |        | nothing            | it is not woken for that
+    cpu, no wake; stop in 60s                             |        | nothing            | it is not woken for that
+    cpu; start in 60s [gpu]                        |        | nothing            | its daemons open no gate for these
     gpu [gpu]; eu [gpu eu]; start in 60s [gpu]                |        | eu 0->1 prewarm    | one wake-up, not two
     gpu [gpu]; eu [gpu eu], startTime 180s; start in 150s [gpu] |      | eu 0->1 prewarm    | the slower one has to start now
     gpu [gpu]; eu [gpu eu], cpu 4096; start in 60s [gpu]      |        | gpu 0->1 prewarm   | the cheaper one is woken
-    gpu [gpu], prewarm 0; eu [gpu eu], cpu 4096, prewarm 0; start in 60s [gpu]; start in 60s [gpu eu] |        | eu 0->1 awake-for  | one daemon opens both gates
-    gpu [gpu], prewarm 0; start in 60s [gpu]; busy stranger [gpu eu] |        | nothing            | it opens the gate, busy or not
-    gpu [gpu], prewarm 0; eu I1m [gpu eu], min 1, no autostart; start in 60s [gpu] |        | nothing            | that daemon opens the gate
-    cpu, prewarm 1; dear [gpu], cpu 4096; start in 60s        | ${failing('cpu')} | cpu 0->1 awake-for | it gets one probe at a time
+    gpu [gpu]; eu [gpu eu], cpu 4096; start in 60s [gpu]; start in 60s [gpu eu]; autostarts cost 0 |        | eu 0->1 awake-for  | one daemon opens both gates
+    gpu [gpu]; start in 60s [gpu]; busy stranger [gpu eu]; autostarts cost 0 |        | nothing            | it opens the gate, busy or not
+    gpu [gpu]; eu I1m [gpu eu], min 1, no wake; start in 60s [gpu]; autostarts cost 0 |        | nothing            | that daemon opens the gate
+    cpu; dear [gpu], cpu 4096; start in 60s        | ${failing('cpu')} | cpu 0->1 awake-for | it gets one probe at a time
   `)('plans $expected for $world, because $because', ({ world, change, expected }) => {
     expect(inWords(actionsOf(planOf(world, change)))).toBe(expected);
   });
@@ -88,20 +84,19 @@ describe('a pool at zero', () => {
 describe('a pool that is awake', () => {
   it.each(table<Row>`
     world                                                                   | expected                        | because
-    cpu I30m, prewarm 1; stop in 120s                                       | nothing                         | it costs less to stay than to start again
-    cpu I30m, prewarm 1; stop in 540s                                       | ask cpu#0                       | it costs less to start again than to stay
-    cpu I30m I20m, prewarm 1; stop in 120s                                  | ask cpu#0                       | one is enough
-    cpu Z I30m, max 2, prewarm 1; stop in 120s                              | ask cpu#0                       | the task without a daemon opens no gate, so it drains
+    cpu I30m; stop in 120s                                       | nothing                         | it costs less to stay than to start again
+    cpu I30m; stop in 540s                                       | ask cpu#0                       | it costs less to start again than to stay
+    cpu I30m I20m; stop in 120s                                  | ask cpu#0                       | one is enough
+    cpu Z I30m, max 2; stop in 120s                              | ask cpu#0                       | the task without a daemon opens no gate, so it drains
     cpu I2m, ageMinutes 5, daemons [gpu]; 3 starts in 60s                   | cpu 1->2 awake-for              | one more may have the right one
     cpu I2m I2m, ageMinutes 5, daemons [gpu]; 3 starts in 60s               | nothing                         | the next would be one more of them
-    gpu I30m [gpu], prewarm 1; eu B [gpu eu], prewarm 1; stop in 120s [gpu] | ask gpu#0                       | the busy daemon stays for its job
+    gpu I30m [gpu]; eu B [gpu eu]; stop in 120s [gpu] | ask gpu#0                       | the busy daemon stays for its job
     cpu I30m I20m I20m; 2 starts in 60s                                     | ask cpu#0                       | two stay ready
     cpu I30m I20m I20m; 2 starts in 240s                                    | ask cpu#0                       | two cost less if they stay than if they are started again
     cpu I30m I20m I20m; 2 starts in 540s                                    | ask cpu#0, ask cpu#1, ask cpu#2 | it costs less to start them again
     cpu I30m I25m I20m, startTime 5m; 2 starts in 540s                      | ask cpu#0                       | the longer a start takes, the longer it pays to stay
     cpu I30m I25m I20m, idleTimeout 1m; 2 starts in 240s                    | ask cpu#0                       | idleTimeout is only for daemons that nothing needs
-    cpu I30m I25m I20m, prewarm 1; 2 starts in 240s                         | ask cpu#0, ask cpu#1            | no more would be started again
-    cpu I30m I25m, prewarm 2; gpu [gpu]; 2 starts in 240s; job [gpu]; maxTasks 2 | ask cpu#0 | a job that waits needs the room more than a start that is due later
+    cpu I30m I25m; gpu [gpu]; 2 starts in 240s; job [gpu]; maxTasks 2 | ask cpu#0 | a job that waits needs the room more than a start that is due later
     cpu B; 2 starts in 60s                                                  | cpu 1->3 prewarm                | busy ones are not counted on
     cpu I1m I1m, warm 2; 2 starts in 60s                                    | cpu 2->4 prewarm                | warm is kept free beside them
   `)('plans $expected for $world, because $because', ({ world, change, expected }) => {
@@ -120,12 +115,12 @@ it('launches nothing for starts that are due later in place of spare daemons', (
 describe('several pools that can open the gate', () => {
   it.each(table<Row>`
     world                                                                                  | change | expected        | because
-    cheap [gpu], prewarm 0; dear I30m [gpu eu], cpu 4096, prewarm 0; start in 60s [gpu]    |        | nothing         | a pool that is awake comes before one at zero
-    cheap I30m [gpu], prewarm 0; dear I30m [gpu eu], cpu 4096, prewarm 0; start in 60s [gpu] |        | ask dear#0      | the cheaper one stays
-    cheap I30m [gpu], prewarm 0; dear B [gpu eu], cpu 4096, prewarm 0; start in 60s [gpu]  |        | ask cheap#0     | the busy daemon stays for its job
-    cheap [gpu], prewarm 0; dear [gpu eu], cpu 4096, warm 1, prewarm 0; start in 60s [gpu] |        | dear 0->1 floor | the floor launches it
-    cheap [gpu], prewarm 0; dear [gpu eu], cpu 4096, prewarm 0; start in 60s [gpu]         | ${failing('cheap')} | dear 0->1 awake-for | a pool that cannot start tasks is the last resort
-    cheap B [gpu], ageMinutes 5, prewarm 0, daemons [z=9]; dear [gpu eu], cpu 4096, prewarm 0; start in 60s [gpu] |        | dear 0->1 awake-for | another daemon of its would have that key too
+    cheap [gpu]; dear I30m [gpu eu], cpu 4096; start in 60s [gpu]; autostarts cost 0 |        | nothing         | a pool that is awake comes before one at zero
+    cheap I30m [gpu]; dear I30m [gpu eu], cpu 4096; start in 60s [gpu]; autostarts cost 0 |        | ask dear#0      | the cheaper one stays
+    cheap I30m [gpu]; dear B [gpu eu], cpu 4096; start in 60s [gpu]; autostarts cost 0 |        | ask cheap#0     | the busy daemon stays for its job
+    cheap [gpu]; dear [gpu eu], cpu 4096, warm 1; start in 60s [gpu]; autostarts cost 0 |        | dear 0->1 floor | the floor launches it
+    cheap [gpu]; dear [gpu eu], cpu 4096; start in 60s [gpu]; autostarts cost 0 | ${failing('cheap')} | dear 0->1 awake-for | a pool that cannot start tasks is the last resort
+    cheap B [gpu], ageMinutes 5, daemons [z=9]; dear [gpu eu], cpu 4096; start in 60s [gpu]; autostarts cost 0 |        | dear 0->1 awake-for | another daemon of its would have that key too
   `)('plans $expected for $world, because $because', ({ world, change, expected }) => {
     expect(inWords(actionsOf(planOf(world, change)))).toBe(expected);
   });
@@ -136,10 +131,10 @@ describe('an incomplete forecast', () => {
     world                                              | change                 | expected         | because
     cpu I30m I20m; no workspaces                       | ${unread('forbidden')} | ask cpu#0        | the rest works, and the last daemon keeps the gate open
     cpu I30m; no workspaces                            | ${unread('failed')}    | nothing          | the last daemon stays
-    cpu I30m, no autostart, no autostop; no workspaces | ${unread('failed')}    | ask cpu#0        | the pool does not need it
+    cpu I30m, no wake; no workspaces | ${unread('failed')}    | ask cpu#0        | the pool does not need it
     cpu; no workspaces                                 | ${unread('failed')}    | nothing          | an incomplete forecast launches nothing
-    cpu, prewarm 1; start in 60s                       | ${unread('truncated')} | cpu 0->1 prewarm | known transitions count
-    cpu, prewarm 1; start in 60s                       | ${staleForAnHour}      | cpu 0->1 prewarm | schedules rarely change
+    cpu; start in 60s                       | ${unread('truncated')} | cpu 0->1 prewarm | known transitions count
+    cpu; start in 60s                       | ${staleForAnHour}      | cpu 0->1 prewarm | schedules rarely change
     cpu I30m                                           |                        | ask cpu#0        | without a forecast no transition is due
     cpu I30m; start 31536000s ago                      |                        | ask cpu#0        | coderd has seen the daemon, and won’t do it
   `)('plans $expected for $world, because $because', ({ world, change, expected }) => {
@@ -180,7 +175,7 @@ describe('the forecast in the plan', () => {
   });
 
   it('names no limit that nothing reaches', () => {
-    const { why } = poolOf(planOf('cpu, prewarm 0; 2 starts in 60s'), 'cpu');
+    const { why } = poolOf(planOf('cpu; 2 starts in 60s; autostarts cost 0'), 'cpu');
     expect(why.map(({ code }) => code)).toEqual(['awake-for']);
   });
 
@@ -206,7 +201,7 @@ describe('the forecast in the plan', () => {
     ]);
   });
 
-  it('reports transitions that are later than maxDelay', () => {
+  it('reports transitions that are more than ten minutes late', () => {
     const codes = (stopsInS: number): readonly string[] =>
       planOf({ pools: { cpu: {} }, workspaces: [{ stopsInS }] }).findings.map(({ code }) => code);
     expect(codes(-600)).toEqual([]);
@@ -215,7 +210,6 @@ describe('the forecast in the plan', () => {
 
   it.each(table<Omit<Row, 'expected'> & { readonly expected: readonly string[] }>`
     world                                                    | change                                                         | expected                  | because
-    gpu [gpu]; eu [gpu eu], maxDelay 30m; stop 601s ago [gpu] |                                                               | ${['transitions-late']}    | the shortest maxDelay counts
     cpu; stop 601s ago; stranger                             | ${daemonIs(0, { created_at: iso(20) })}                        | ${[]}                      | coderd has just seen a daemon
     cpu; stop 7200s ago; stranger                            | ${daemonIs(0, { created_at: iso(7000), last_seen_at: iso(5000) })} | ${['transitions-refused']} | coderd saw one and refused
   `)('reports $expected for $world, because $because', ({ world, change, expected }) => {

@@ -262,7 +262,7 @@ describe('a pause', () => {
   });
 
   it('lets a pool that is awake open the gate, and wakes another pool instead of one at zero', () => {
-    const spare = 'spare [gpu eu], cpu 4096, prewarm 0; start in 60s [gpu]';
+    const spare = 'spare [gpu eu], cpu 4096; start in 60s [gpu]; autostarts cost 0';
     expect(actionsOf(planOf(`cpu I1m [gpu], paused, cpu 256; ${spare}`))).toEqual([]);
     expect(actionsOf(planOf(`cpu [gpu], paused, cpu 256; ${spare}`))).toEqual(['spare 0->1 awake-for']);
   });

@@ -39,7 +39,7 @@ const STEPS: readonly Step[] = [
         warm: 1,
         waiting: { person: 1 },
         idleTimeout: '10m',
-        wake: { maxDelay: '4m' },
+        wake: false,
         schedules: [{ days: 'mon-fri', from: '08:00', to: '18:00', timezone: 'Europe/Berlin', warm: 3 }],
       }),
       limits: { maxTasks: 70 },

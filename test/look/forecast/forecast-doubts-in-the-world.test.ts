@@ -18,9 +18,6 @@ import { expectNoHarm } from '../../support/builds.ts';
 import { type Lab, type LabOptions, type LabPool, START } from '../../support/lab.ts';
 import { startWatched, type Watch } from '../../support/watch.ts';
 
-/** The default of `wake.maxDelay`. */
-const MAX_DELAY_MS = 10 * 60_000;
-
 const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, idleTimeout: '60s' };
 
 /** A workspace whose autostop is at 9:30. */
@@ -73,7 +70,7 @@ describe('a forecast that fails', () => {
       faulty.failing = failing;
       const looks = await on.invoke(60, ports);
       expect(findingsOf(looks.at(-1))).toEqual(findings);
-      expect(on.watched.late(MAX_DELAY_MS)).toEqual([]);
+      expect(on.watched.late()).toEqual([]);
       expect(on.world.coderd.workspaces.all()[0]?.latestBuild.reason).toBe('autostop');
       // no task was launched in doubt, and the daemon for the stop stays
       expect(on.watched.mostRunning(START, atMinute(26))).toBe(0);
@@ -116,7 +113,7 @@ it('launches nothing and keeps the last daemon while the forecast is forbidden',
   expect(looks.at(-1)?.plan.pools[0]?.why).toContainEqual({ code: 'holding-for-forecast' });
   expect(on.watched.mostRunning(atMinute(20), atMinute(50))).toBe(1);
   // because it stayed
-  expect(on.watched.late(MAX_DELAY_MS)).toEqual([]);
+  expect(on.watched.late()).toEqual([]);
   secrets.put(tokenSecretName, coderd.addToken({ canRead: 'all' }));
   coderd.tokens.revoke(poor);
   const after = await on.invoke(12);
@@ -161,7 +158,7 @@ describe('a forecast with invalid data', () => {
     };
     await on.invoke(180, ports);
     expect(sensible.latestBuild.reason).toBe('autostop');
-    expect(watched.late(MAX_DELAY_MS)).toEqual([]);
+    expect(watched.late()).toEqual([]);
     expect(on.world.coderd.jobs()).toHaveLength(1);
     expectNoHarm(on);
     // some transitions stay overdue: one start an hour for them

@@ -6,7 +6,7 @@ import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { type Lab, type LabPool, startLongLab, timeOf } from '../../support/lab.ts';
-import { IS_FULL, rows } from '../../support/runs.ts';
+import { IS_FULL } from '../../support/runs.ts';
 import { startWatched, type Watch } from '../../support/watch.ts';
 
 const NINE = timeOf('2026-03-02T09:00:00Z');
@@ -53,57 +53,27 @@ describe('200 autostarts at nine', () => {
       because: 'a short idle timeout drains no daemon before its start is due',
     },
     { phaseS: 59, pool: {}, because: 'the invocation comes just before the executor' },
-  ])(
-    'all run within one look with prewarm 200, $phaseS s after the minute: $because',
-    async ({ phaseS, pool }) => {
-      const morning = await startMorning({
-        autostarts: STARTS,
-        phaseS,
-        pool: { prewarm: { max: STARTS }, ...pool },
-      });
-      const { world, watched } = morning;
-      await morning.invoke(40);
-      expect(new Set(world.coderd.jobs().map(({ createdAt }) => createdAt))).toEqual(new Set([NINE]));
-      expect(waitsMs(morning).at(-1)).toBeLessThanOrEqual(10_000);
-      expectAllWell(morning, STARTS);
-      // no daemon is early, each job has one daemon, and no daemon stays
-      expect(watched.mostRunning(plusMs(NINE, -30 * MINUTE_MS), plusMs(NINE, -4 * MINUTE_MS))).toBe(0);
-      expect(world.figures().tasks).toMatchObject({ launched: STARTS, peak: STARTS });
-      expect(watched.mostRunning(plusMs(NINE, 6 * MINUTE_MS), plusMs(NINE, 10 * MINUTE_MS))).toBe(0);
-      // at most 3 min before nine, 1 min for the build and 4 min until the task has stopped
-      expect(watched.taskMinutes()).toBeLessThan(STARTS * 8);
-    },
-  );
-
-  it.each(rows([0, 58], 1))(
-    'all run within the start time of new tasks with prewarm 1, %i s after the minute',
-    async (phaseS) => {
-      const morning = await startMorning({ autostarts: STARTS, phaseS, pool: { prewarm: { max: 1 } } });
-      const { world, watched } = morning;
-      await morning.invoke(40);
-      expect(new Set(world.coderd.jobs().map(({ createdAt }) => createdAt))).toEqual(new Set([NINE]));
-      const [first, ...others] = waitsMs(morning);
-      expect(first).toBe(0);
-      // the configured 90 s, and the time for 200 tasks at 500 a minute
-      expect(others.at(-1)).toBeLessThanOrEqual(90_000 + 24_000);
-      expectAllWell(morning, STARTS);
-      expect(watched.mostRunning(plusMs(NINE, -30 * MINUTE_MS), NINE)).toBe(1);
-      expect(watched.mostRunning(plusMs(NINE, 8 * MINUTE_MS), plusMs(NINE, 10 * MINUTE_MS))).toBe(0);
-    },
-  );
+  ])('all run within one look, $phaseS s after the minute: $because', async ({ phaseS, pool }) => {
+    const morning = await startMorning({
+      autostarts: STARTS,
+      phaseS,
+      pool,
+    });
+    const { world, watched } = morning;
+    await morning.invoke(40);
+    expect(new Set(world.coderd.jobs().map(({ createdAt }) => createdAt))).toEqual(new Set([NINE]));
+    expect(waitsMs(morning).at(-1)).toBeLessThanOrEqual(10_000);
+    expectAllWell(morning, STARTS);
+    // no daemon is early, each job has one daemon, and no daemon stays
+    expect(watched.mostRunning(plusMs(NINE, -30 * MINUTE_MS), plusMs(NINE, -4 * MINUTE_MS))).toBe(0);
+    expect(world.figures().tasks).toMatchObject({ launched: STARTS, peak: STARTS });
+    expect(watched.mostRunning(plusMs(NINE, 6 * MINUTE_MS), plusMs(NINE, 10 * MINUTE_MS))).toBe(0);
+    // at most 3 min before nine, 1 min for the build and 4 min until the task has stopped
+    expect(watched.taskMinutes()).toBeLessThan(STARTS * 8);
+  });
 });
 
 describe('a peak', () => {
-  it('gets `prewarm.max` daemons in advance and the others when the jobs exist', async () => {
-    const morning = await startMorning({ autostarts: 30, pool: { prewarm: { max: 10 } } });
-    await morning.invoke(40);
-    const waits = waitsMs(morning);
-    expect(morning.watched.mostRunning(plusMs(NINE, -30 * MINUTE_MS), NINE)).toBe(10);
-    expect(waits.filter((ms) => ms === 0)).toHaveLength(10);
-    expect(waits.at(-1)).toBeLessThanOrEqual(114_000);
-    expectAllWell(morning, 30);
-  });
-
   it('keeps its daemons for the next peak within `idleTimeout`', async () => {
     const morning = await startMorning({ autostarts: 20, pool: { idleTimeout: '15m' } });
     const { coderd } = morning.world;

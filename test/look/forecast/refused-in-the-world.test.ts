@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { NewTemplate } from '../../../lab/world/coderd/tables/templates.ts';
 import type { NewWorkspace, WorkspaceRecord } from '../../../lab/world/coderd/tables/workspace-records.ts';
 import type { World } from '../../../lab/world/world.ts';
+import { MOST_DELAY_MS } from '../../../lambda/decision/forecast/wake-demand.ts';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Finding } from '../../../lambda/decision/model/plan.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
@@ -13,9 +14,6 @@ import type { LookResult } from '../../../lambda/look/look.ts';
 import { expectNoHarm } from '../../support/builds.ts';
 import { type LabOptions, type LabPool, START } from '../../support/lab.ts';
 import { startWatched } from '../../support/watch.ts';
-
-/** The default of `wake.maxDelay`. */
-const MAX_DELAY_MS = 10 * MINUTE_MS;
 
 const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 };
 
@@ -78,7 +76,7 @@ describe('a transition that coderd refuses', () => {
     addOne(on.world, { schedule: '30 9 * * *' });
     const looks = await on.invoke(50);
     expect(on.world.coderd.jobs().map(({ transition }) => transition)).toEqual(['start']);
-    expect(on.watched.late(MAX_DELAY_MS).filter(({ workspace }) => workspace !== 'workspace-1')).toEqual([]);
+    expect(on.watched.late().filter(({ workspace }) => workspace !== 'workspace-1')).toEqual([]);
     expect(findingOf(looks)).toMatchObject({ transitions: 1, ownersUnknown: 0 });
     expectNoHarm(on);
   });
@@ -145,7 +143,7 @@ describe('an owner of known status', () => {
     expect(workspace.latestBuild).toMatchObject({ reason: 'autostop', transition: 'stop' });
     const suspendedMs = 20 * MINUTE_MS;
     expect(workspace.latestBuild.createdAt).toBeLessThanOrEqual(
-      START + suspendedMs + MAX_DELAY_MS + MINUTE_MS,
+      START + suspendedMs + MOST_DELAY_MS + MINUTE_MS,
     );
     expectNoHarm(on);
   });

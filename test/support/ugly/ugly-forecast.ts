@@ -112,17 +112,14 @@ function drawRow(row: Row, index: number, organization_id: OrganizationId): read
 }
 
 /** Settings of a pool for forecast and schedules. */
-export const forecastSettings: fc.Arbitrary<Pick<PoolConfig, 'wake' | 'prewarm' | 'schedules'>> = fc
+export const forecastSettings: fc.Arbitrary<Pick<PoolConfig, 'wake' | 'schedules'>> = fc
   .record({
-    autostart: fc.boolean(),
-    autostop: fc.boolean(),
-    max: fc.constantFrom(0, 1, 3, 20),
+    wake: fc.boolean(),
     isScheduled: fc.integer({ min: 0, max: 3 }).map((roll) => roll === 0),
     min: fc.integer({ min: 0, max: 1 }),
   })
-  .map(({ autostart, autostop, max, isScheduled, min }) => ({
-    wake: { autostart, autostop, maxDelayMs: 10 * MINUTE },
-    prewarm: { max },
+  .map(({ wake, isScheduled, min }) => ({
+    wake,
     schedules: isScheduled
       ? [
           {

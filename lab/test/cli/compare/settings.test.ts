@@ -41,12 +41,12 @@ describe('the list of settings', () => {
   it.each([
     {
       after: { max: 9 },
-      says: ['max of small: 8 → 9', 'prebuilds.maxTasks of small: 6 → 7', 'prewarm.max of small: 8 → 9'],
+      says: ['max of small: 8 → 9', 'prebuilds.maxTasks of small: 6 → 7'],
     },
     { after: { min: 1 }, says: ['min of small: auto → 1'] },
     { after: { idleTimeout: '5m' }, says: ['idleTimeout of small: 20s → 5m'] },
     { after: { tags: { gpu: 'a10' } }, says: ['tags of small: (untagged) → gpu=a10'] },
-    { after: { wake: { maxDelay: '5m' } }, says: ['wake.maxDelay of small: 10m → 5m'] },
+    { after: { wake: false }, says: ['wake of small: true → false'] },
     { after: { spot: true }, says: ['spot of small: false → true'] },
     {
       after: { capacity: ['spot', 'on-demand'] },
@@ -130,7 +130,7 @@ describe('the list of settings', () => {
   });
 
   it('is empty if nothing changes', () => {
-    expect(changes([{}], [{ idleTimeout: '20s', prewarm: { max: 8 } }])).toEqual([]);
+    expect(changes([{}], [{ idleTimeout: '20s' }])).toEqual([]);
   });
 });
 
