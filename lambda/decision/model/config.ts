@@ -100,7 +100,7 @@ export type PoolConfig = {
   readonly schedules: readonly Schedule[];
   /** Absent: no other stack launches for the same jobs (demand/peers.ts). */
   readonly peers?: Peers | undefined;
-  /** About to be removed: all its tasks drain, and it launches none (docs/adr/0017). */
+  /** About to be removed: all its tasks drain, and it launches none (docs/upgrade.md). */
   readonly retiring: boolean;
   readonly image: string;
   /** Fargate CPU units, 1024 = 1 vCPU. */

@@ -1,6 +1,6 @@
 /**
  * The settings in force of a pool: its configured settings, changed by overrides and by `retiring`.
- * All rules read these, so no rule has to handle overrides itself (docs/adr/0016, 0017).
+ * All rules read these, so no rule has to handle overrides itself (docs/adr/0016).
  */
 import type { PoolConfig } from '../model/config.ts';
 import type { Floor, Override } from '../model/plan.ts';

@@ -267,7 +267,7 @@ function judgeCounts({ pool, service, listed }: PoolView): readonly DoubtFinding
 /** So many changes by others within this time are no accident: something else sizes the pool too. */
 const CONTESTED = { changes: 3, withinMs: 10 * MINUTE_MS } as const;
 
-/** Each of our changes would be undone and would cost launches (docs/adr/0041). */
+/** Each of our changes would be undone and would cost launches (docs/operate.md, "count-contested"). */
 function judgeChanges({ pool, service }: PoolView): readonly DoubtFinding[] {
   const at = (service?.changesByOthers ?? []).toSorted(by((time) => time));
   const isContested = at.some((time, index) => {
