@@ -18,13 +18,13 @@ import { type LogFacts, lookFindings } from './read-log.ts';
 /** Combines a live look with what the function logged. */
 export function statusOf(
   snapshot: Snapshot,
-  { pools, ...deliberation }: Deliberation,
+  deliberation: Deliberation,
   config: Config,
   { lastLook, waits }: LogFacts,
 ) {
-  const plan = withPromises({ plan: deliberation.plan, pools }, snapshot);
+  const plan = withPromises(deliberation, snapshot);
   const views = Map.groupBy(
-    pools.map(({ need: { view } }) => view),
+    deliberation.pools.map(({ need: { view } }) => view),
     ({ pool }) => poolOfPart(pool.name),
   );
   return {

@@ -9,7 +9,7 @@ import { computeLaunchLimits } from './assign/launch-limits.ts';
 import { deriveOffers } from './assign/offers.ts';
 import { deriveDemand } from './demand/demand.ts';
 import { withPatience } from './demand/patience.ts';
-import { leftToPeers } from './demand/peers.ts';
+import { type LeftOf, leftToPeers } from './demand/peers.ts';
 import { limitChanges } from './drain/change-limit.ts';
 import { decidePool, type PoolDecision } from './drain/decide-pool.ts';
 import { deriveNeeds } from './drain/needs.ts';
@@ -24,7 +24,7 @@ import { deriveStock, deriveStockSets, type StockSet, unlearnedPools } from './s
 import { deriveDoubts } from './supply/doubts.ts';
 import { markTurns } from './supply/rolling.ts';
 import { shareParts } from './supply/share.ts';
-import { deriveSupply } from './supply/supply.ts';
+import { awsTimeOf, deriveSupply, type ForeignIn, foreignTo } from './supply/supply.ts';
 
 /** A plan with the steps that led to it, for whoever explains it. */
 export type Deliberation = {
@@ -32,6 +32,9 @@ export type Deliberation = {
   readonly assignment: JobAssignment;
   /** In order of name. */
   readonly pools: readonly PoolDecision[];
+  /** Which jobs are left to a peer, and which daemons are not of this deployment: as this look found them. */
+  readonly leftOf: LeftOf;
+  readonly foreignIn: ForeignIn;
   /** The sets of pools whose stock can be learned. */
   readonly stockSets: readonly StockSet[];
   /** The keys of the mismatches that this look has seen (report/mismatches.ts). */
@@ -51,23 +54,36 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   const supply = deriveSupply(snapshot, config);
   const doubts = deriveDoubts(supply, snapshot);
   const { doubtsOf } = doubts;
-  const pools = shareParts(markTurns(supply, doubtsOf, { roll: config.roll, now }), doubtsOf);
+  const pools = shareParts(
+    markTurns(supply, doubtsOf, { roll: config.roll, now }),
+    doubtsOf,
+    awsTimeOf(snapshot),
+  );
+  const foreignIn = foreignTo(supply, now);
   // demand
-  const jobs = withPatience(deriveDemand(snapshot, leftToPeers(supply, now)), supply, now);
+  const leftOf = leftToPeers(supply, now);
+  const jobs = withPatience(deriveDemand(snapshot, leftOf), supply, now);
   // forecast
-  const forecasts = derivePoolForecasts(snapshot, pools);
+  const forecasts = derivePoolForecasts(snapshot, pools, { leftOf, foreignIn });
   const due = deriveDue(forecasts.wakeDemands.demands, pools, now);
   const warm = deriveWarmth(forecasts, doubtsOf);
   // stock
-  const stockSets = deriveStockSets(forecasts, snapshot);
+  const stockSets = deriveStockSets(forecasts, snapshot, leftOf);
   const stock = deriveStock(stockSets, snapshot);
   const unlearned = unlearnedPools(pools, stockSets, snapshot);
   // assign
   const limits = computeLaunchLimits(forecasts, { config, doubtsOf });
-  const assigned = assignDemand({ jobs, due, warm, stock }, deriveOffers(limits, jobs, snapshot), limits);
+  const assigned = assignDemand(
+    { jobs, due, warm, stock },
+    deriveOffers(limits, jobs, { snapshot, foreignIn }),
+    limits,
+  );
   const needs = deriveNeeds(limits, assigned, { due, stock, unlearned }, now);
   // drain
-  const decisions = limitChanges(needs.map((need) => decidePool(need, doubtsOf(need.view), now)));
+  const refused = snapshot.remembered?.refused ?? [];
+  const decisions = limitChanges(
+    needs.map((need) => decidePool(need, doubtsOf(need.view), { now, refused })),
+  );
   // report
   const assignment = ofJobs(assigned);
   const { plan: reported, mismatches } = report(
@@ -83,6 +99,8 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
     forecasts,
     assignment,
     pools: decisions,
+    leftOf,
+    foreignIn,
     stockSets,
     mismatches,
     plan: { ...reported, lookAgainAfterMs },

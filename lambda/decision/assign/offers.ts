@@ -10,7 +10,7 @@ import { MINUTE_MS } from '../model/units.ts';
 import { launchCost, priceOf } from '../settings/prices.ts';
 import { isComing, isRefusedLeases, launchesElsewhere } from '../supply/capacity.ts';
 import { handOverIn, indexDaemons, mayHaveLeft } from '../supply/daemons.ts';
-import { foreignTo } from '../supply/supply.ts';
+import type { ForeignIn } from '../supply/supply.ts';
 import { mayTakeJobs, type TaskView } from '../supply/task-state.ts';
 import type { LaunchLimits, PoolLaunchLimits } from './launch-limits.ts';
 import type { Bounds, Offer } from './offer.ts';
@@ -19,10 +19,8 @@ import type { Bounds, Offer } from './offer.ts';
 export function deriveOffers(
   { pools }: LaunchLimits,
   demand: readonly TagGroup[],
-  snapshot: Snapshot,
+  { snapshot, foreignIn }: { readonly snapshot: Snapshot; readonly foreignIn: ForeignIn },
 ): readonly Offer[] {
-  const views = pools.map(({ view }) => view);
-  const foreignIn = foreignTo(views, snapshot.takenAt);
   const patient = demand.filter((group) => group.for === 'prebuilds' || group.for === 'stops');
   return [
     ...pools.flatMap((pool) => offersOfPool(pool, patient, snapshot)),

@@ -154,6 +154,9 @@ function isTime(time: EpochMs | null | undefined): time is EpochMs {
   return time != null && time > 0;
 }
 
+/** `countTransitions` at the time of a look. */
+export type CountTransitions = (transitions: readonly Transition[]) => readonly Transitions[];
+
 /** Counts transitions by kind, the overdue ones separately, the earliest first. */
 export function countTransitions(transitions: readonly Transition[], now: EpochMs): readonly Transitions[] {
   return partition(transitions, ({ at }) => at <= now)

@@ -1,6 +1,6 @@
 /** Decides about one pool: which tasks drain, and its desired count. */
 
-import type { EpochMs } from '../model/brands.ts';
+import type { EpochMs, TaskArn } from '../model/brands.ts';
 import type { Action, Doubt } from '../model/plan.ts';
 import type { Service } from '../model/snapshot.ts';
 import { isPaused } from '../settings/settings-in-force.ts';
@@ -19,7 +19,12 @@ type PoolInput = {
   readonly service: Service;
   /** Any doubt holds scale-in. */
   readonly doubts: readonly Doubt[];
+} & At;
+
+type At = {
   readonly now: EpochMs;
+  /** Tasks of which ECS has just refused a request: they get none for a while. */
+  readonly refused: readonly TaskArn[];
 };
 
 export type PoolDecision = {
@@ -40,7 +45,7 @@ export type PoolDecision = {
 };
 
 /** Decides about one pool. Never throws: there is a decision for every state. */
-export function decidePool(need: PoolNeed, doubts: readonly Doubt[], now: EpochMs): PoolDecision {
+export function decidePool(need: PoolNeed, doubts: readonly Doubt[], at: At): PoolDecision {
   const { service, overrides } = need.view;
   const to = service?.desiredCount ?? 0;
   const nothing = { need, doubts, to, leaving: [], count: { to, why: [] }, kept: [], actions: [] };
@@ -50,7 +55,7 @@ export function decidePool(need: PoolNeed, doubts: readonly Doubt[], now: EpochM
   const kept = unguardedToKeep(need.view, doubts);
   const protections = protectActions(need, kept);
   if (isPaused(overrides)) return { ...nothing, mode: 'paused', kept, actions: protections };
-  const { leaving, count } = decideCourse({ need, service, doubts, now });
+  const { leaving, count } = decideCourse({ need, service, doubts, ...at });
   return {
     ...{ need, doubts, mode: 'sized', to: count.to, leaving, count, kept },
     actions: [
@@ -63,10 +68,10 @@ export function decidePool(need: PoolNeed, doubts: readonly Doubt[], now: EpochM
 
 /** The guard stops an idle daemon on request, and the count follows. */
 function decideCourse(input: PoolInput): Pick<PoolDecision, 'leaving' | 'count'> {
-  const { need, service, doubts } = input;
+  const { need, service, doubts, refused } = input;
   const { view, capacity, tasks } = need;
   return {
-    leaving: withoutRefused(view, leavingGuarded(input)),
+    leaving: withoutRefused(refused, leavingGuarded(input)),
     count: leavesCount(input)
       ? { to: service.desiredCount, why: [] }
       : decideCount({ service, capacity, wanted: tasks.granted, max: view.pool.max, doubts }),

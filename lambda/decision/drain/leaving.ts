@@ -1,5 +1,5 @@
 /** Chooses the tasks that drain, and says why the other candidates stay. */
-import type { EpochMs } from '../model/brands.ts';
+import type { EpochMs, TaskArn } from '../model/brands.ts';
 import { by, partition } from '../model/collections.ts';
 import type { Replacing } from '../model/plan.ts';
 import { isUntried, outdatedCredential } from '../supply/credentials.ts';
@@ -86,7 +86,7 @@ export function keepAll(decisions: readonly LeaveDecision[]): readonly LeaveDeci
 
 /** The same decisions, but a task whose last request ECS has just refused stays for now. */
 export function withoutRefused(
-  { refused }: PoolView,
+  refused: readonly TaskArn[],
   decisions: readonly LeaveDecision[],
 ): readonly LeaveDecision[] {
   return decisions.map((decision) => {

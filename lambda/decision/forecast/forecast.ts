@@ -14,7 +14,7 @@ import { covers, normalizeTags, type TagSet, type Tags, tagKey } from '../model/
 import { HOUR_MS, MINUTE_MS } from '../model/units.ts';
 import { isKnownVersion } from '../model/version.ts';
 import { STALE_AFTER_MS } from '../supply/daemons.ts';
-import { type PollInterval, pollInterval } from './poll-interval.ts';
+import type { PollInterval } from './poll-interval.ts';
 
 /** A transition and its workspace. */
 export type ExpectedTransition = Transition & {
@@ -58,9 +58,8 @@ const UNKNOWN_GATE_WAKE_MS = 15 * MINUTE_MS;
 /** A reading of workspaces that is older than this is no reason to scale to zero. */
 const OLD_AFTER_MS = 15 * MINUTE_MS;
 
-/** Derives the forecast, by organization and tag set. */
-export function deriveForecast(snapshot: Snapshot): readonly TransitionGroup[] {
-  const poll = pollInterval(snapshot);
+/** Derives the forecast, by organization and tag set. `poll`: the poll interval of the executor. */
+export function deriveForecast(snapshot: Snapshot, poll: PollInterval): readonly TransitionGroup[] {
   return snapshot.coder.organizations
     .toSorted(by(({ name }) => name))
     .flatMap((organization) => groupsOf(organization, snapshot, poll));

@@ -8,7 +8,7 @@ import type { PoolView } from '../supply/supply.ts';
 import { assignWakes, type WakeAssignment } from './choose-pools-to-wake.ts';
 import { type AllFloors, configuredFloors, type Floors } from './floors.ts';
 import { isForecastUnsure } from './forecast.ts';
-import { deriveWakeDemands, openersOf, type WakeDemands } from './wake-demand.ts';
+import { deriveWakeDemands, type Others, openersOf, type WakeDemands } from './wake-demand.ts';
 
 export type PoolForecast = {
   readonly floors: AllFloors;
@@ -27,9 +27,13 @@ export type PoolForecasts = {
 };
 
 /** Derives the pool forecast of all pools. */
-export function derivePoolForecasts(snapshot: Snapshot, views: readonly PoolView[]): PoolForecasts {
+export function derivePoolForecasts(
+  snapshot: Snapshot,
+  views: readonly PoolView[],
+  others: Others,
+): PoolForecasts {
   const now = snapshot.takenAt;
-  const wakeDemands = deriveWakeDemands(snapshot, views);
+  const wakeDemands = deriveWakeDemands(snapshot, views, others);
   const floorsOf = memoized((view: PoolView): Floors => configuredFloors(view, now));
   const wakeAssignments = assignWakes(wakeDemands.demands, floorsOf, now);
   const poolForecasts = new Map(

@@ -2,7 +2,7 @@
  * The wake demands: for each tag set, the transitions that coderd will make soon and the pools
  * whose daemons can open the gate for them. Derived from the forecast and the pool views.
  */
-import { type Left, leftToPeers } from '../demand/peers.ts';
+import type { Left, LeftOf } from '../demand/peers.ts';
 import type { Transition } from '../demand/transitions.ts';
 import { type EpochMs, type OrganizationId, plusMs } from '../model/brands.ts';
 import { partition, sum, unique } from '../model/collections.ts';
@@ -13,7 +13,7 @@ import { MINUTE_MS } from '../model/units.ts';
 import { launchCost } from '../settings/prices.ts';
 import { isPaused } from '../settings/settings-in-force.ts';
 import { isHeldBack } from '../supply/capacity.ts';
-import { foreignTo, type PoolView } from '../supply/supply.ts';
+import type { ForeignIn, PoolView } from '../supply/supply.ts';
 import type { TaskView } from '../supply/task-state.ts';
 import { configuredFloors } from './floors.ts';
 import { deriveForecast, type ExpectedTransition, type Refusal, type TransitionGroup } from './forecast.ts';
@@ -67,13 +67,20 @@ export const MOST_DELAY_MS = 10 * MINUTE_MS;
 /** ECS starts 500 tasks of a service a minute (docs/internals/aws.md §2). */
 const LAUNCH_MS = 120;
 
+/** What is known of those who serve this coderd too. */
+export type Others = { readonly leftOf: LeftOf; readonly foreignIn: ForeignIn };
+
 /** Derives the wake demands of all organizations. */
-export function deriveWakeDemands(snapshot: Snapshot, views: readonly PoolView[]): WakeDemands {
+export function deriveWakeDemands(
+  snapshot: Snapshot,
+  views: readonly PoolView[],
+  { leftOf, foreignIn }: Others,
+): WakeDemands {
   const now = snapshot.takenAt;
-  const groups = deriveForecast(snapshot);
-  const times = { now, pollMs: pollInterval(snapshot).ms };
-  const leftOf = leftToPeers(views, now);
-  const tagsOpenByOthers = tagsOfOthers(snapshot, views);
+  const poll = pollInterval(snapshot);
+  const groups = deriveForecast(snapshot, poll);
+  const times = { now, pollMs: poll.ms };
+  const tagsOpenByOthers = tagsOfOthers(snapshot, foreignIn);
   const isOpen = ({ organizationId, tags }: TransitionGroup): boolean =>
     (tagsOpenByOthers.get(organizationId) ?? []).some((others) => covers(others, tags));
   const left: LeftDemand[] = [];
@@ -141,10 +148,9 @@ function hasConfiguredFloor(view: PoolView, now: EpochMs): boolean {
 
 /** The tag sets of live daemons that the autoscaler does not own, by organization. */
 function tagsOfOthers(
-  { coder, takenAt }: Snapshot,
-  views: readonly PoolView[],
+  { coder }: Snapshot,
+  foreignIn: ForeignIn,
 ): ReadonlyMap<OrganizationId, readonly TagSet[]> {
-  const foreignIn = foreignTo(views, takenAt);
   return new Map(
     coder.organizations.map((organization) => [
       organization.id,

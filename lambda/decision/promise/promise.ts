@@ -4,7 +4,7 @@
  * daemons, and tasks that will have one: those that this look launches too, not those that leave.
  */
 import { failsAt, pendingJobs } from '../demand/demand.ts';
-import { type LeftOf, leftToPeers } from '../demand/peers.ts';
+import type { LeftOf } from '../demand/peers.ts';
 import { durationsIn, jobsByWorker, PREBUILDS_USER } from '../demand/record.ts';
 import type { PoolDecision } from '../drain/decide-pool.ts';
 import { isoTime, type PoolName, poolOfPart } from '../model/brands.ts';
@@ -16,22 +16,26 @@ import { covers, displayTags, normalizeTags, type TagSet, tagKey } from '../mode
 import { wakeOverride } from '../settings/settings-in-force.ts';
 import { isComing, isHeldBack } from '../supply/capacity.ts';
 import { handOverIn, mayHaveLeft, POLL_MS } from '../supply/daemons.ts';
-import { awsTimeOf, foreignTo, type PoolView } from '../supply/supply.ts';
+import { seenStarts } from '../supply/starts.ts';
+import { awsTimeOf, type ForeignIn, type PoolView } from '../supply/supply.ts';
 import { mayTakeJobs } from '../supply/task-state.ts';
 
-export type Decided = { readonly plan: Plan; readonly pools: readonly PoolDecision[] };
+export type Decided = Omit<Input, 'organization' | 'snapshot'> & {
+  readonly plan: Plan;
+  readonly leftOf: LeftOf;
+};
 
 /** Later jobs of an organization get no row: their wait depends on what comes until then. */
 const MOST_JOBS = 1_000;
 
 /** Adds the promised starts to a plan. */
-export function withPromises({ plan, pools }: Decided, snapshot: Snapshot): PromisedPlan {
+export function withPromises({ plan, leftOf, pools, foreignIn }: Decided, snapshot: Snapshot): PromisedPlan {
   const { organizations } = snapshot.coder;
-  const views = pools.map(({ need }) => need.view);
-  const leftOf = leftToPeers(views, snapshot.takenAt);
   return {
     ...plan,
-    pendingJobs: organizations.flatMap((organization) => rowsOf({ organization, pools, snapshot }, leftOf)),
+    pendingJobs: organizations.flatMap((organization) =>
+      rowsOf({ organization, pools, foreignIn, snapshot }, leftOf),
+    ),
     pendingJobsLeftOut: sum(organizations, (each) => Math.max(0, pendingJobs(each).length - MOST_JOBS)),
   };
 }
@@ -39,6 +43,7 @@ export function withPromises({ plan, pools }: Decided, snapshot: Snapshot): Prom
 type Input = {
   readonly organization: OrganizationReadings;
   readonly pools: readonly PoolDecision[];
+  readonly foreignIn: ForeignIn;
   readonly snapshot: Snapshot;
 };
 
@@ -137,13 +142,15 @@ function whyUnknown(job: Job, able: readonly Server[], first: State, input: Inpu
 }
 
 function serversIn(input: Input): readonly Server[] {
-  const { organization, pools, snapshot } = input;
-  const views = pools.map(({ need }) => need.view);
+  const { organization, pools, foreignIn } = input;
   const own = pools.filter(({ need }) => need.view.organization === organization);
-  const foreign = foreignTo(views, snapshot.takenAt)(organization);
   return [
     ...own.flatMap((decision) => serversOfPool(decision, input)),
-    ...foreign.map((each) => ({ pool: null, tags: normalizeTags(each.tags), state: stateOf(each, input) })),
+    ...foreignIn(organization).map((each) => ({
+      pool: null,
+      tags: normalizeTags(each.tags),
+      state: stateOf(each, input),
+    })),
   ];
 }
 
@@ -187,11 +194,14 @@ function restOf(times: readonly number[], ageMs: number): Span {
 }
 
 /** How long starts of a pool take, the shortest first: those seen, else the last one, else the setting. */
-function startsOf({ pool, organization, seenStarts }: PoolView, { stock }: Snapshot): readonly number[] {
+function startsOf(
+  { pool, organization, starts: seenOnes }: PoolView,
+  { stock }: Snapshot,
+): readonly number[] {
   const last = stock?.choices.find(
     ({ organizationId: id, pools }) => id === organization?.id && pools.includes(poolOfPart(pool.name)),
   );
-  const seen = seenStarts();
+  const seen = seenStarts(seenOnes);
   // people state a time that most starts keep; twice the usual is no surprise, however few were seen
   const starts = seen.length > 0 ? seen : [last?.startMs ?? 0.6 * pool.startTimeMs];
   return [...starts, 2 * percentile(starts, 0.5)].sort((a, b) => a - b);

@@ -14,7 +14,7 @@ import { daemonApiOf, isKnownVersion, releaseOfImage } from '../model/version.ts
 import { partsOf } from '../settings/parts.ts';
 import { launchesElsewhere, unplacedTasks } from '../supply/capacity.ts';
 import type { Doubts } from '../supply/doubts.ts';
-import { awsTimeOf, type PoolView } from '../supply/supply.ts';
+import { awsTimeOf, type PoolView, servicesOf } from '../supply/supply.ts';
 import { drainedMs, type TaskView } from '../supply/task-state.ts';
 import { secretFindings, secretReadingFindings } from './secret-report.ts';
 import { waitingFindings } from './waiting.ts';
@@ -115,8 +115,9 @@ function poolsAlike(supply: readonly PoolView[]): readonly Finding[] {
     }));
 }
 
-function serviceFindings({ pool, rivals, service }: PoolView, { ecs }: Snapshot): readonly Finding[] {
-  if (rivals.length > 0) {
+function serviceFindings({ pool, service }: PoolView, { ecs }: Snapshot): readonly Finding[] {
+  const rivals = servicesOf(pool, ecs);
+  if (rivals.length > 1) {
     const services = rivals.map(({ serviceName }) => serviceName).sort();
     return [{ code: 'service-ambiguous', pool: pool.name, services }];
   }

@@ -1,12 +1,12 @@
 /** The reasons of one pool, in the order of the stages. */
 
-import { countTransitions } from '../demand/transitions.ts';
+import type { CountTransitions } from '../demand/transitions.ts';
 import type { PoolDecision } from '../drain/decide-pool.ts';
 import { isKeptAwake } from '../drain/drainable.ts';
 import type { LeaveDecision } from '../drain/leaving.ts';
 import { launchesFor, type PoolNeed } from '../drain/needs.ts';
 import { configuredFloor } from '../forecast/floors.ts';
-import { type EpochMs, isoTime } from '../model/brands.ts';
+import { isoTime } from '../model/brands.ts';
 import { by } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
 import { type Doubt, type Override, REPLACING, type Reason } from '../model/plan.ts';
@@ -14,18 +14,22 @@ import type { Snapshot, StockChoice } from '../model/snapshot.ts';
 import { MINUTE_MS } from '../model/units.ts';
 import { OLDEST_SERVER } from '../model/version.ts';
 import { UNKNOWN_RULE } from '../stock/replay.ts';
-import { countDaemons, mayDrain, mostTasks, unplacedTasks } from '../supply/capacity.ts';
+import { countDaemons, countListed, mayDrain, mostTasks, unplacedTasks } from '../supply/capacity.ts';
 import { launchesForJobsOnly } from '../supply/doubts.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { oldSecretReasons } from './secret-report.ts';
 
 /** What the reasons depend on besides the decision. */
-type Look = { readonly snapshot: Snapshot; readonly config: Config };
+type Look = {
+  readonly snapshot: Snapshot;
+  readonly config: Config;
+  readonly count: CountTransitions;
+};
 
 /** Derives all reasons of a pool: at least one, and one of each code. */
-export function reasonsOf(decision: PoolDecision, { snapshot, config }: Look): readonly Reason[] {
+export function reasonsOf(decision: PoolDecision, look: Look): readonly Reason[] {
   const { need, doubts, mode, kept } = decision;
-  const now = snapshot.takenAt;
+  const { snapshot, count } = look;
   switch (mode) {
     case 'no-service':
       return [...jobReasons(need), missingService(doubts, snapshot)];
@@ -34,11 +38,11 @@ export function reasonsOf(decision: PoolDecision, { snapshot, config }: Look): r
       return [{ code: 'server-too-old', version, oldest: OLDEST_SERVER }];
     }
     case 'paused': {
-      const waiting = [...jobReasons(need), ...heldBackReasons(need, now)];
+      const waiting = [...jobReasons(need), ...heldBackReasons(need, count)];
       return [...overrideReasons(need, 'pause', 'paused'), ...waiting, ...protectingReasons(kept)];
     }
     case 'sized':
-      return sizedReasons(decision, config, now);
+      return sizedReasons(decision, look);
     default:
       return mode satisfies never;
   }
@@ -49,7 +53,7 @@ function missingService(doubts: readonly Doubt[], { ecs }: Snapshot): Reason {
   return ecs.services.status === 'ok' ? { code: 'no-service' } : { code: 'holding-for-doubt', doubts };
 }
 
-function sizedReasons(decision: PoolDecision, config: Config, now: EpochMs): readonly Reason[] {
+function sizedReasons(decision: PoolDecision, { config, count: counted }: Look): readonly Reason[] {
   const { need, doubts, leaving, kept, count, later } = decision;
   const why: Reason[] = [
     ...(later === undefined ? [] : [{ code: 'left-to-next-look', ...later } as const]),
@@ -57,7 +61,7 @@ function sizedReasons(decision: PoolDecision, config: Config, now: EpochMs): rea
     ...jobReasons(need),
     ...floorReasons(need),
     ...stockReasons(need),
-    ...forecastReasons(need, now),
+    ...forecastReasons(need, counted),
     ...jobsOnlyReasons(need, doubts),
     ...(doubts.includes('license-missing') ? unlicensedReasons(need) : boundReasons(need, config)),
     ...leaveReasons(need, leaving, doubts),
@@ -77,8 +81,8 @@ function protectingReasons({ length }: PoolDecision['kept']): readonly Reason[] 
 
 /** Reasons that hold for as long as a person wants. */
 function standingReasons(need: PoolNeed, doubts: readonly Doubt[]): readonly Reason[] {
-  const { pool, service, listed } = need.view;
-  const isEmpty = listed === 0 && service?.desiredCount === 0 && doubts.length === 0;
+  const { pool, service } = need.view;
+  const isEmpty = countListed(need.view) === 0 && service?.desiredCount === 0 && doubts.length === 0;
   return [
     ...overrideReasons(need, 'pause-scale-in', 'scale-in-paused'),
     ...insteadOfSpot(need),
@@ -164,17 +168,17 @@ function learnedFrom({ builds, hours, tasks, waiting, others }: StockChoice) {
 }
 
 /** Tasks that only the forecast keeps or launches. */
-function forecastReasons(need: PoolNeed, now: EpochMs): readonly Reason[] {
+function forecastReasons(need: PoolNeed, count: CountTransitions): readonly Reason[] {
   const { poolForecast, view } = need;
   const { prewarmed, due } = need.ready;
   const { wakeAssignment, isUnsure } = poolForecast;
   const { max } = view.pool;
-  const reasons: Reason[] = [...heldBackReasons(need, now)];
+  const reasons: Reason[] = [...heldBackReasons(need, count)];
   const isKept = isKeptAwake(need);
   if (isKept && wakeAssignment !== undefined)
     reasons.push({
       code: 'awake-for',
-      for: countTransitions([...wakeAssignment.due, ...wakeAssignment.soon], now),
+      for: count([...wakeAssignment.due, ...wakeAssignment.soon]),
     });
   if (isKept && isUnsure) reasons.push({ code: 'holding-for-forecast' });
   if (prewarmed > 0) reasons.push({ code: 'prewarm', daemons: prewarmed, due });
@@ -189,8 +193,11 @@ function jobsOnlyReasons({ floor, capacity }: PoolNeed, doubts: readonly Doubt[]
 }
 
 /** Transitions that wait until a person lets the pool be woken again. */
-function heldBackReasons({ poolForecast: { heldBack } }: PoolNeed, now: EpochMs): readonly Reason[] {
-  return heldBack.length === 0 ? [] : [{ code: 'not-woken-for', for: countTransitions(heldBack, now) }];
+function heldBackReasons(
+  { poolForecast: { heldBack } }: PoolNeed,
+  count: CountTransitions,
+): readonly Reason[] {
+  return heldBack.length === 0 ? [] : [{ code: 'not-woken-for', for: count(heldBack) }];
 }
 
 function unlicensedReasons({ tasks: { wanted }, capacity }: PoolNeed): readonly Reason[] {

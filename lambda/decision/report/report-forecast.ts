@@ -1,14 +1,14 @@
 /** The forecast in the plan: transitions that are due soon, and findings. */
-import { countTransitions, type Transition } from '../demand/transitions.ts';
-import type { WakeAssignment } from '../forecast/choose-pools-to-wake.ts';
+import type { CountTransitions, Transition } from '../demand/transitions.ts';
 import { emptyWorkspaces, type Refusal, type TransitionGroup } from '../forecast/forecast.ts';
+import type { PoolForecasts } from '../forecast/pool-forecast.ts';
 import {
   type BlockedWakeDemand,
   MOST_DELAY_MS,
   type WakeDemand,
   type WakeDemands,
 } from '../forecast/wake-demand.ts';
-import { type EpochMs, isoTime, isSpotPart, type PoolName, poolOfPart } from '../model/brands.ts';
+import { type EpochMs, isoTime, isSpotPart, poolOfPart } from '../model/brands.ts';
 import { by } from '../model/collections.ts';
 import type { Finding, ForecastReadingName, ForecastRow } from '../model/plan.ts';
 import type { OrganizationReadings, Reading, Snapshot, Workspace } from '../model/snapshot.ts';
@@ -21,9 +21,9 @@ const SHOWN_MS = HOUR_MS;
 
 /** The transitions within the hour by tag set and kind, and the pool that wakes for them. */
 export function reportForecast(
-  { demands, heldBack }: WakeDemands,
-  wakeAssignments: ReadonlyMap<PoolName, WakeAssignment>,
+  { wakeDemands: { demands, heldBack }, wakeAssignments }: Omit<PoolForecasts, 'poolForecasts'>,
   now: EpochMs,
+  count: CountTransitions,
 ): readonly ForecastRow[] {
   const openers = new Map(
     [...wakeAssignments].flatMap(([name, { due, soon }]) =>
@@ -34,28 +34,34 @@ export function reportForecast(
     const shown = ahead.filter(({ at }) => at <= now + SHOWN_MS);
     const byOpener = Map.groupBy(shown, (transition) => openers.get(transition) ?? null);
     return [...byOpener].flatMap(([pool, alike]) =>
-      countTransitions(alike, now).map((count) => ({ ...named(group), ...count, pool })),
+      count(alike).map((counted) => ({ ...named(group), ...counted, pool })),
     );
   });
 }
 
 /** Derives the findings about the forecast. */
-export function forecastFindings(wakeDemands: WakeDemands, snapshot: Snapshot): readonly Finding[] {
+export function forecastFindings(
+  wakeDemands: WakeDemands,
+  snapshot: Snapshot,
+  count: CountTransitions,
+): readonly Finding[] {
   const organizations = snapshot.coder.organizations.toSorted(by(({ name }) => name));
   const retried = new Set(wakeDemands.demands.flatMap(({ refused }) => refused));
   return [
     ...organizations.flatMap(readingFindings),
     ...wakeDemands.withoutPool.flatMap(({ group, due }) =>
-      countTransitions(due, snapshot.takenAt).map(
-        (count) => ({ code: 'transitions-without-pool', ...named(group), ...count }) as const,
+      count(due).map(
+        (counted) => ({ code: 'transitions-without-pool', ...named(group), ...counted }) as const,
       ),
     ),
-    ...wakeDemands.heldBack.flatMap((call) => heldFindings(call, snapshot.takenAt)),
-    ...wakeDemands.groups.flatMap((group) => refusedFindings(group, retried, snapshot)),
+    ...wakeDemands.heldBack.flatMap((call) => heldFindings(call, count)),
+    ...wakeDemands.groups.flatMap((group) =>
+      refusedFindings(group, retried, { coder: snapshot.coder, count }),
+    ),
     ...[...wakeDemands.demands, ...wakeDemands.heldBack.filter(({ isWaiting }) => !isWaiting)].flatMap(
       (call) =>
-        countTransitions(lateOf(call, snapshot.takenAt), snapshot.takenAt).map(
-          (count) => ({ code: 'transitions-late', ...named(call.group), ...count }) as const,
+        count(lateOf(call, snapshot.takenAt)).map(
+          (counted) => ({ code: 'transitions-late', ...named(call.group), ...counted }) as const,
         ),
     ),
   ];
@@ -68,7 +74,7 @@ const MAX_NAMES = 10;
 function refusedFindings(
   group: TransitionGroup,
   retried: ReadonlySet<Refusal>,
-  { takenAt, coder }: Snapshot,
+  { coder, count }: Pick<Snapshot, 'coder'> & { readonly count: CountTransitions },
 ): readonly Finding[] {
   const members = coder.organizations.find(({ id }) => id === group.organizationId)?.members;
   const membersWithStatus = new Set(
@@ -79,13 +85,10 @@ function refusedFindings(
     const workspaces = refused.map(({ transition }) => transition.workspace);
     const tries = refused.filter((refusal) => retried.has(refusal)).map(({ nextTryAt }) => nextTryAt);
     const nextTryAt = tries.length === 0 ? null : isoTime(Math.min(...tries));
-    return countTransitions(
-      refused.map(({ transition }) => transition),
-      takenAt,
-    ).map((count) => ({
+    return count(refused.map(({ transition }) => transition)).map((counted) => ({
       code: 'transitions-refused',
       ...named(group),
-      ...count,
+      ...counted,
       workspaces: workspaces.slice(0, MAX_NAMES).map(nameOf),
       ownersUnknown: workspaces.filter(({ owner_id }) => !membersWithStatus.has(owner_id ?? '')).length,
       nextTryAt,
@@ -101,18 +104,21 @@ function named({ organization, tags }: Pick<TransitionGroup, 'organization' | 't
   return { organization, tags: displayTags(tags) };
 }
 
-function heldFindings({ group, due, pools, isWaiting }: BlockedWakeDemand, now: EpochMs): readonly Finding[] {
+function heldFindings(
+  { group, due, pools, isWaiting }: BlockedWakeDemand,
+  count: CountTransitions,
+): readonly Finding[] {
   if (!isWaiting) return [];
   const held = pools.flatMap(({ pool, overrides }) => {
     const override = wakeOverride(overrides);
     // the parts of a pool have the same overrides
     return override === undefined || isSpotPart(pool.name) ? [] : [{ name: pool.name, override }];
   });
-  return countTransitions(due, now).map((count) => ({
+  return count(due).map((counted) => ({
     code: 'transitions-held',
     ...named(group),
     pools: held,
-    ...count,
+    ...counted,
   }));
 }
 

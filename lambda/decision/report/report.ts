@@ -1,4 +1,5 @@
 import type { JobAssignment } from '../assign/assignment.ts';
+import { type CountTransitions, countTransitions } from '../demand/transitions.ts';
 import { inOrder } from '../drain/actions.ts';
 import type { PoolDecision } from '../drain/decide-pool.ts';
 import type { PoolForecasts } from '../forecast/pool-forecast.ts';
@@ -26,8 +27,6 @@ export type Decided = {
   readonly decisions: readonly PoolDecision[];
 };
 
-type Look = { readonly snapshot: Snapshot; readonly config: Config };
-
 type Reported = {
   readonly plan: Omit<Plan, 'lookAgainAfterMs'>;
   /** The keys of the mismatches that this look has seen, reported or not. */
@@ -35,12 +34,16 @@ type Reported = {
 };
 
 /** Reports all but the time of the next look. */
-export function report(decided: Decided, { snapshot, config }: Look): Reported {
+export function report(
+  decided: Decided,
+  { snapshot, config }: { readonly snapshot: Snapshot; readonly config: Config },
+): Reported {
   const { supply, doubts, forecasts, assignment, decisions } = decided;
-  const { wakeDemands, wakeAssignments } = forecasts;
+  const { wakeDemands } = forecasts;
+  const count: CountTransitions = (transitions) => countTransitions(transitions, snapshot.takenAt);
   const found = reportFindings({ supply, doubts, assignment, snapshot, config });
   const pools = joinParts(
-    decisions.map((decision) => reportPool(decision, reasonsOf(decision, { snapshot, config }))),
+    decisions.map((decision) => reportPool(decision, reasonsOf(decision, { snapshot, config, count }))),
   );
   const plan = {
     version: 1,
@@ -49,10 +52,10 @@ export function report(decided: Decided, { snapshot, config }: Look): Reported {
     actions: inOrder(decisions.flatMap(({ actions }) => actions)),
     assignment: reportAssignment(assignment),
     unserved: reportUnserved(assignment, supply, snapshot),
-    forecast: reportForecast(wakeDemands, wakeAssignments, snapshot.takenAt),
+    forecast: reportForecast(forecasts, snapshot.takenAt, count),
     findings: [
       ...lastingFindings(found, snapshot.remembered, snapshot.takenAt),
-      ...forecastFindings(wakeDemands, snapshot),
+      ...forecastFindings(wakeDemands, snapshot, count),
       ...prebuildWaitFindings(assignment, { pools, snapshot }),
     ],
   } as const;

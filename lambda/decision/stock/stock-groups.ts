@@ -1,6 +1,6 @@
 /** The stock as demand: free daemons for every set of pools that can run the same builds. */
 import { pendingJobs, type StockGroup } from '../demand/demand.ts';
-import { leftToPeers } from '../demand/peers.ts';
+import type { LeftOf } from '../demand/peers.ts';
 import { deriveRecord, servedUnforeseen } from '../demand/record.ts';
 import type { PoolForecasts } from '../forecast/pool-forecast.ts';
 import { type OrganizationId, type PoolName, poolOfPart } from '../model/brands.ts';
@@ -37,8 +37,8 @@ type PoolSet = StockSet & {
 export function deriveStockSets(
   { poolForecasts }: Pick<PoolForecasts, 'poolForecasts'>,
   snapshot: Snapshot,
+  leftOf: LeftOf,
 ): readonly PoolSet[] {
-  const leftOf = leftToPeers([...poolForecasts.keys()], snapshot.takenAt);
   return snapshot.coder.organizations.flatMap((organization) => {
     const own = [...poolForecasts].filter(([view]) => view.organization === organization);
     if (own.length === 0) return [];

@@ -1,7 +1,7 @@
 /** The capacity of one pool, counted from its tasks. All numbers are tasks. */
 import type { DaemonCounts, Doubt } from '../model/plan.ts';
 import type { Service } from '../model/snapshot.ts';
-import { isOldRevision, type OlderTasks } from './older-tasks.ts';
+import { countOlder, isOldRevision, type OlderTasks } from './older-tasks.ts';
 import { FAILURES_TO_TRIP } from './starts.ts';
 import type { PoolView } from './supply.ts';
 import { hasJustLeft, isLeaving, type TaskView } from './task-state.ts';
@@ -43,7 +43,7 @@ export type Capacity = {
  * (docs/adr/0003).
  */
 export function measure(view: PoolView): Capacity {
-  const { tasks, unseen, olderTasks } = view;
+  const { tasks, unseen, service } = view;
   const count = (of: (task: TaskView) => boolean): number => tasks.filter(of).length;
   const working = count(({ state }) => state === 'working');
   const starting = count(({ state }) => state === 'starting');
@@ -54,7 +54,7 @@ export function measure(view: PoolView): Capacity {
   const isFailing = view.failing.keepsEnding;
   const existing = working + booting + unguarded + unseen;
   return {
-    ...olderTasks,
+    ...(service === undefined ? NO_OLDER_TASKS : countOlder(tasks, service)),
     total: existing + missing,
     working,
     starting: booting + missing,
@@ -74,6 +74,13 @@ export function measure(view: PoolView): Capacity {
     isFailing,
     few: fewLaunches(view, booting + missing),
   };
+}
+
+const NO_OLDER_TASKS: OlderTasks = { older: 0, uncounted: 0 };
+
+/** Counts the listed tasks that have not stopped, those that ECS is stopping too. */
+export function countListed({ starts }: PoolView): number {
+  return starts.tasks.filter(({ lastStatus }) => lastStatus !== 'STOPPED').length;
 }
 
 /**

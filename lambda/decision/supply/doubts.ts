@@ -6,6 +6,7 @@ import type { Doubt, Finding, ReadingName } from '../model/plan.ts';
 import type { Daemon, OrganizationReadings, Reading, ReadingStatus, Snapshot } from '../model/snapshot.ts';
 import { MINUTE_MS } from '../model/units.ts';
 import { compareVersion, OLDEST_SERVER } from '../model/version.ts';
+import { countListed } from './capacity.ts';
 import { isAlive, workerOf } from './daemons.ts';
 import { type ClusterLists, listsFor } from './left-out.ts';
 import { awsTimeOf, type PoolView } from './supply.ts';
@@ -257,7 +258,9 @@ function judgeDaemons({ pool, tasks }: PoolView): readonly DoubtFinding[] {
 }
 
 /** ECS counts more tasks than it lists: the list is older than the count, or incomplete. */
-function judgeCounts({ pool, service, listed }: PoolView): readonly DoubtFinding[] {
+function judgeCounts(view: PoolView): readonly DoubtFinding[] {
+  const { pool, service } = view;
+  const listed = countListed(view);
   const counted = service === undefined ? 0 : service.runningCount + service.pendingCount;
   return counted > listed
     ? [{ code: 'tasks-fewer-than-counted', pool: pool.name, counted, seen: listed }]

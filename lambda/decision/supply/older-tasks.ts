@@ -44,8 +44,8 @@ export type OlderTasks = {
  * than desired, which means that somebody lowered the count (docs/adr/0026). Another deployment may
  * begin meanwhile: it too ends early, so a count that includes them would launch as many again.
  */
-export function countOlder(tasks: readonly Task[], service: Service): OlderTasks {
-  const older = tasks.filter((task) => isOlder(task, service) && isOldRevision(task, service)).length;
+export function countOlder(tasks: readonly Pick<TaskView, 'task'>[], service: Service): OlderTasks {
+  const older = tasks.filter(({ task }) => isOlder(task, service) && isOldRevision(task, service)).length;
   const { desiredCount } = service;
   const mayBeOver = primaryOf(service)?.rolloutState === 'COMPLETED' || succeedsEarly(service);
   const isUncounted = mayBeOver && tasks.length > desiredCount && tasks.length - older <= desiredCount;

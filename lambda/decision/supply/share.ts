@@ -7,12 +7,12 @@
  * Spot costs what it costs: from two interruptions in an hour on, its price contains what the lost
  * builds cost.
  */
-import { isSpotPart, type PoolName, poolOfPart } from '../model/brands.ts';
+import { type EpochMs, isSpotPart, type PoolName, poolOfPart } from '../model/brands.ts';
 import { by, sum } from '../model/collections.ts';
 import type { Doubt } from '../model/plan.ts';
 import { launchCost, priceOf } from '../settings/prices.ts';
 import { isHeldBack, mayGiveUp, measure } from './capacity.ts';
-import type { Share, SpotProblem } from './spot.ts';
+import { countInterruptions, type Share, type SpotProblem } from './spot.ts';
 import type { PoolView } from './supply.ts';
 
 /** One interruption is chance. */
@@ -22,24 +22,40 @@ const LOST_MINUTES = 10;
 const LEAST_HOURS = 0.1;
 
 /** The price of a task with the builds that it may lose, in micro-dollars an hour. */
-function priceWithLosses({ pool, interruptions, startTime }: PoolView): number {
-  const { tasks, taskHours } = interruptions;
+function priceWithLosses(view: PoolView, now: EpochMs): number {
+  const { pool, startTime } = view;
+  const { tasks, taskHours } = interruptionsOf(view, now);
   if (tasks < LEAST_INTERRUPTIONS) return priceOf(pool);
   const loss = LOST_MINUTES * pool.waiting.person + launchCost(pool, startTime.p50Ms);
   return priceOf(pool) + Math.round((1e6 * tasks * loss) / Math.max(LEAST_HOURS, taskHours));
 }
 
+/** What AWS took back of a part on Spot. `now` is AWS's time. */
+function interruptionsOf({ pool, starts }: PoolView, now: EpochMs) {
+  return countInterruptions(isSpotPart(pool.name) ? starts.tasks : [], now);
+}
+
 type DoubtsOf = (view: PoolView) => readonly Doubt[];
 
-/** Gives every part of a pool what the others leave it. Pools without parts stay as they are. */
-export function shareParts(views: readonly PoolView[], doubtsOf: DoubtsOf): readonly PoolView[] {
+/** Gives every part of a pool what the others leave it. Pools without parts stay as they are. `now` is AWS's time. */
+export function shareParts(
+  views: readonly PoolView[],
+  doubtsOf: DoubtsOf,
+  now: EpochMs,
+): readonly PoolView[] {
   const parts = Map.groupBy(views, ({ pool }): PoolName => poolOfPart(pool.name));
-  const shared = new Map([...parts.values()].flatMap((own) => (own.length > 1 ? share(own, doubtsOf) : [])));
+  const shared = new Map(
+    [...parts.values()].flatMap((own) => (own.length > 1 ? share(own, doubtsOf, now) : [])),
+  );
   return views.map((view) => shared.get(view) ?? view);
 }
 
-function share(parts: readonly PoolView[], doubtsOf: DoubtsOf): readonly (readonly [PoolView, PoolView])[] {
-  const used = parts.filter(({ pool }) => !pool.retiring).toSorted(by(priceWithLosses));
+function share(
+  parts: readonly PoolView[],
+  doubtsOf: DoubtsOf,
+  now: EpochMs,
+): readonly (readonly [PoolView, PoolView])[] {
+  const used = parts.filter(({ pool }) => !pool.retiring).toSorted(by((view) => priceWithLosses(view, now)));
   const launching = used.find((view) => problemOf(view) === undefined) ?? used[0];
   return parts.map((view) => {
     const others = parts.filter((other) => other !== view);
@@ -52,7 +68,7 @@ function share(parts: readonly PoolView[], doubtsOf: DoubtsOf): readonly (readon
     const given: Share = {
       ...{ max, elsewhere, isLaunching: view === launching },
       cheaper: { working: working.length, idle: working.filter(({ use }) => use === 'idle').length },
-      instead: view === launching ? insteadOf(others, priceOf(pool)) : undefined,
+      instead: view === launching ? insteadOf(others, priceOf(pool), now) : undefined,
       isNeededElsewhere: others.some((other) => measure(other).inUse + measure(other).starting > 0),
     };
     return [view, { ...view, pool, share: given }] as const;
@@ -74,11 +90,11 @@ function problemOf(view: PoolView): SpotProblem['because'] | undefined {
   return view.placement === undefined ? 'starts-failing' : 'placement-failing';
 }
 
-function insteadOf(others: readonly PoolView[], price: number): SpotProblem | undefined {
+function insteadOf(others: readonly PoolView[], price: number, now: EpochMs): SpotProblem | undefined {
   const spot = others.find(({ pool }) => isSpotPart(pool.name) && !pool.retiring);
   if (spot === undefined) return undefined;
-  const { tasks: interruptions } = spot.interruptions;
-  const costs = { interruptions, price: priceWithLosses(spot) };
+  const { tasks: interruptions } = interruptionsOf(spot, now);
+  const costs = { interruptions, price: priceWithLosses(spot, now) };
   const because = problemOf(spot) ?? (costs.price > price ? 'interrupted' : undefined);
   return because === undefined ? undefined : { because, ...costs };
 }

@@ -1,5 +1,5 @@
 /** Supply: the service, tasks, daemons and settings in force of every pool. */
-import { type EpochMs, isSpotPart, poolOfPart, type TaskArn } from '../model/brands.ts';
+import { type EpochMs, isSpotPart, poolOfPart } from '../model/brands.ts';
 import { compare, unique } from '../model/collections.ts';
 import type { Config, PoolConfig } from '../model/config.ts';
 import { memoized } from '../model/memoize-by-object.ts';
@@ -14,10 +14,10 @@ import { type InForce, settingsInForce } from '../settings/settings-in-force.ts'
 import { type Credential, deriveCredentials } from './credentials.ts';
 import { type Claims, type DaemonIndex, indexDaemons, isAlive, poolNamed, taskId } from './daemons.ts';
 import { listsOfTasks } from './left-out.ts';
-import { countOlder, isOldRevision, type OlderTasks, withShutOut } from './older-tasks.ts';
+import { isOldRevision, withShutOut } from './older-tasks.ts';
 import { derivePlacement, type PlacementFailure } from './placement.ts';
 import { removedPools } from './removed-pools.ts';
-import { countInterruptions, type Interruptions, type Share } from './spot.ts';
+import type { Share } from './spot.ts';
 import {
   deriveFailingStarts,
   type FailingStarts,
@@ -27,7 +27,6 @@ import {
   learnStartTime,
   type Registration,
   type Starts,
-  seenStarts,
 } from './starts.ts';
 import {
   boundToLease,
@@ -50,36 +49,26 @@ export type PoolView = InForce & {
   readonly organization: OrganizationReadings | undefined;
   /** The index of its organization's daemons. */
   readonly index: DaemonIndex | undefined;
+  /** The one with this pool's tag. Undefined: there is none, or there are several, and the autoscaler touches none. */
   readonly service: Service | undefined;
-  /** All with this pool's tag, if there are several. The autoscaler touches none. */
-  readonly rivals: readonly Service[];
   /** All tasks that ECS intends to keep running, in order of ARN. */
   readonly tasks: readonly TaskView[];
-  /** Tasks of which ECS has just refused a request: they get none for a while. */
-  readonly refused: readonly TaskArn[];
-  /** The number of listed tasks that have not stopped, including those that ECS is stopping. */
-  readonly listed: number;
   /** The number of running tasks that are missing from the list but have busy daemons. */
   readonly unseen: number;
   /** The number of desired tasks that do not exist yet. */
   readonly missing: number;
   /** Why ECS cannot place the missing tasks. Undefined: nothing shows a problem. */
   readonly placement: PlacementFailure | undefined;
-  readonly olderTasks: OlderTasks;
   /** The secrets that its tasks get, as far as AWS tells since when: the latest change first. */
   readonly credentials: readonly Credential[];
   readonly failing: FailingStarts;
   readonly startTime: StartTime;
-  /** When a task is late, in milliseconds after its creation; undefined: that is not known. */
-  readonly lateAfterMs: number | undefined;
-  /** The starts that ECS still lists, in milliseconds, the shortest first. Derived only when asked for. */
-  readonly seenStarts: () => readonly number[];
+  /** All tasks that ECS lists, stopping and stopped ones too, and when their daemons registered. */
+  readonly starts: Starts;
   /** Of all listed tasks, stopping ones too, and all claimants: none is others' capacity. */
   readonly owned: ReadonlySet<Daemon>;
   /** The names of this pool's live daemons that have no task in any list. */
   readonly orphans: readonly string[];
-  /** Of a part on Spot. */
-  readonly interruptions: Interruptions;
   /** Of a part of a pool (share.ts); undefined: the pool has no parts. */
   readonly share: Share | undefined;
 };
@@ -124,7 +113,7 @@ function derivePoolView({
   byGroup,
   indexes,
 }: PoolViewInput): PoolView {
-  const services = servicesOf(configured, snapshot);
+  const services = servicesOf(configured, snapshot.ecs);
   const service = services.length === 1 ? services[0] : undefined;
   const now = awsTimeOf(snapshot);
   const { active: overrides, malformed } = overridesOf(configured, snapshot);
@@ -147,14 +136,18 @@ function derivePoolView({
     tasks: all,
     registration: (task: Task) => (isRefused(task) ? 'unknown' : registered(task)),
   };
-  const starts = startsOf(judged, { pool, service, credentials, now, leasedAt: leased });
-  const isFailing = starts.failing.keepsEnding;
+  const { lateAfterMs, ...derivedStarts } = startsOf(judged, {
+    ...{ pool, service, credentials, now },
+    leasedAt: leased,
+  });
+  const { failing } = derivedStarts;
+  const isFailing = failing.keepsEnding;
   const newest = Math.max(...all.filter((task) => typeof registered(task) === 'number').map(createdAt), 0);
   const derived = all
     .filter(isKeptRunning)
     .toSorted((a, b) => compare(a.taskArn, b.taskArn))
     .map((task) => {
-      const lateness = { now, lateAfterMs: starts.lateAfterMs, leasedAt: leased };
+      const lateness = { now, lateAfterMs, leasedAt: leased };
       const isTaskLate = lateSince(task, registered(task), lateness) !== undefined;
       const isOvertaken = newest > (task.startedAt ?? now);
       const judged = { isLate: isTaskLate, isRefused: isRefused(task), isOvertaken, isFailing };
@@ -178,17 +171,14 @@ function derivePoolView({
     ...{ pool, minFrom },
     ...{ configured, overrides, malformed, organization, index, service, tasks, unseen, owned },
     tags: normalizeTags(pool.tags),
-    refused: snapshot.remembered?.refused ?? [],
-    rivals: services.length > 1 ? services : [],
-    listed: all.filter(({ lastStatus }) => lastStatus !== 'STOPPED').length,
     // older tasks count as existing even if ECS may not count them: otherwise the autoscaler could
     // wait forever for a count that somebody lowered
     missing: Math.max(0, (service?.desiredCount ?? 0) - tasks.length - unseen),
-    olderTasks: service ? countOlder(all.filter(isKeptRunning), service) : { older: 0, uncounted: 0 },
-    ...{ credentials, ...starts },
-    ...(isGuarded && { failing: withShutOut(starts.failing, { tasks, service, now }) }),
+    ...derivedStarts,
+    credentials,
+    starts: judged,
+    ...(isGuarded && { failing: withShutOut(failing, { tasks, service, now }) }),
     orphans: service !== undefined && areTasksKnown && !isSpotPart(pool.name) ? orphans : [],
-    interruptions: countInterruptions(isSpotPart(pool.name) ? all : [], now),
     share: undefined,
   };
 }
@@ -197,7 +187,7 @@ function derivePoolView({
 function startsOf(
   starts: Starts,
   { pool, service, credentials, ...leases }: StartsInput,
-): Pick<PoolView, 'startTime' | 'seenStarts' | 'failing' | 'placement' | 'lateAfterMs'> {
+): Pick<PoolView, 'startTime' | 'failing' | 'placement'> & Pick<Lateness, 'lateAfterMs'> {
   const { now } = leases;
   const startTime = learnStartTime({ ...starts, settingMs: pool.startTimeMs });
   // a deployment may delay the leases of new tasks (docs/internals/aws.md §1)
@@ -207,7 +197,6 @@ function startsOf(
     credentials.some(({ changedAt }) => changedAt > createdAt);
   return {
     ...{ startTime, lateAfterMs },
-    seenStarts: () => seenStarts(starts),
     failing: deriveFailingStarts({ ...starts, ...leases, lateAfterMs, isOutdated }),
     placement: service && derivePlacement(service, starts.tasks, { now, startMs: startTime.p95Ms }),
   };
@@ -216,8 +205,8 @@ function startsOf(
 type StartsInput = Pick<PoolView, 'pool' | 'service' | 'credentials'> &
   Required<Pick<Lateness, 'now' | 'leasedAt'>>;
 
-/** Never those of another stack; those without one only if none has this stack's tag. */
-function servicesOf(pool: Pick<PoolConfig, 'name'>, { ecs }: Snapshot): readonly Service[] {
+/** The services with a pool's tag: none of another stack; of no stack only if none has this stack's tag. */
+export function servicesOf(pool: Pick<PoolConfig, 'name'>, ecs: Snapshot['ecs']): readonly Service[] {
   const tagged = activeServices(ecs).get(pool.name) ?? [];
   const own = tagged.filter((service) => isOwn(service, ecs.stack));
   return own.length > 0 ? own : tagged;
@@ -234,7 +223,7 @@ const activeServices = memoized(({ services, stack }: Snapshot['ecs']) =>
 
 /** Those of the whole pool are on the service that has its name. */
 function overridesOf({ name }: PoolConfig, snapshot: Snapshot) {
-  const services = servicesOf({ name: poolOfPart(name) }, snapshot);
+  const services = servicesOf({ name: poolOfPart(name) }, snapshot.ecs);
   const [service = { tags: [] }] = services.length === 1 ? services : [];
   return deriveOverrides(service, snapshot.takenAt);
 }
@@ -291,18 +280,19 @@ function unlistedDaemons({ pool, tasks, index, owned }: Unlisted): readonly Daem
   return others.filter(({ name }) => !ids.has(name.slice(pooled.length + 1)));
 }
 
+export type ForeignIn = (organization: OrganizationReadings) => readonly Daemon[];
+
 /**
  * Makes a function that selects the live daemons of an organization that the autoscaler does not own:
  * no task of a pool has it, and its name is not that of a pool's daemon. A daemon whose task is gone
  * still reads idle for up to 90 s (docs/internals/coder.md §2).
  */
-export function foreignTo(pools: readonly PoolView[], now: EpochMs) {
+export function foreignTo(pools: readonly PoolView[], now: EpochMs): ForeignIn {
   const names = new Set<string>(pools.map(({ pool }) => poolOfPart(pool.name)));
   const isForeign = (daemon: Daemon): boolean => {
     const named = poolNamed(daemon);
     if (named !== undefined && names.has(named)) return false;
     return !pools.some(({ owned }) => owned.has(daemon));
   };
-  return ({ daemons }: OrganizationReadings): readonly Daemon[] =>
-    daemons.items.filter((daemon) => isAlive(daemon, now) && isForeign(daemon));
+  return ({ daemons }) => daemons.items.filter((daemon) => isAlive(daemon, now) && isForeign(daemon));
 }

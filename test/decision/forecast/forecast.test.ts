@@ -2,15 +2,17 @@
 import { describe, expect, it } from 'vitest';
 import { transitionsOf } from '../../../lambda/decision/demand/transitions.ts';
 import {
-  deriveForecast,
+  deriveForecast as deriveForecastWith,
   isForecastUnsure,
   type TransitionGroup,
 } from '../../../lambda/decision/forecast/forecast.ts';
+import { pollInterval } from '../../../lambda/decision/forecast/poll-interval.ts';
 import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import type {
   Daemon,
   OrganizationReadings,
   ReadingStatus,
+  Snapshot,
   Template,
   Workspace,
 } from '../../../lambda/decision/model/snapshot.ts';
@@ -171,6 +173,8 @@ const others = anOrganization({
     ),
   ),
 });
+
+const deriveForecast = (snapshot: Snapshot) => deriveForecastWith(snapshot, pollInterval(snapshot));
 
 function groupsOf(
   seen: Seen,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../lambda/decision/decide.ts';
 import type { Service, Snapshot, Task } from '../../../lambda/decision/model/snapshot.ts';
+import { measure } from '../../../lambda/decision/supply/capacity.ts';
 import { markReplaced } from '../../../lambda/decision/supply/rolling.ts';
 import { deriveSupply } from '../../../lambda/decision/supply/supply.ts';
 import {
@@ -193,7 +194,8 @@ describe('tasks of earlier deployments', () => {
     ${[{ task: { startedBy: 'a' } }, recent]} | ${{ desiredCount: 1 }} | 0, 0 uncounted | tasks of the same revision that a rollback left
   `)('with $scenario are $older', ({ tasks, service, older }) => {
     const snapshot = worldOf(tasks, { deployments: [primary], ...service });
-    const { older: count, uncounted } = deriveSupply(snapshot, aConfig(aPool()))[0]?.olderTasks ?? {};
+    const [view] = deriveSupply(snapshot, aConfig(aPool()));
+    const { older: count, uncounted } = (view && measure(view)) ?? {};
     expect(`${count}, ${uncounted} uncounted`).toBe(older);
   });
 });
