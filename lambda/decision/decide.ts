@@ -24,7 +24,8 @@ import { deriveStock, deriveStockSets, type StockSet, unlearnedPools } from './s
 import { deriveDoubts } from './supply/doubts.ts';
 import { markTurns } from './supply/rolling.ts';
 import { shareParts } from './supply/share.ts';
-import { awsTimeOf, deriveSupply, type ForeignIn, foreignTo } from './supply/supply.ts';
+import { awsTimeOf, deriveSupply } from './supply/supply.ts';
+import { type ForeignIn, foreignTo } from './supply/unlisted-daemons.ts';
 
 /** A plan with the steps that led to it, for whoever explains it. */
 export type Deliberation = {

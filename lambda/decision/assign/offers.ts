@@ -10,8 +10,8 @@ import { MINUTE_MS } from '../model/units.ts';
 import { launchCost, priceOf } from '../settings/prices.ts';
 import { isComing, isRefusedLeases, launchesElsewhere } from '../supply/capacity.ts';
 import { handOverIn, indexDaemons, mayHaveLeft } from '../supply/daemons.ts';
-import type { ForeignIn } from '../supply/supply.ts';
 import { mayTakeJobs, type TaskView } from '../supply/task-state.ts';
+import type { ForeignIn } from '../supply/unlisted-daemons.ts';
 import type { LaunchLimits, PoolLaunchLimits } from './launch-limits.ts';
 import type { Bounds, Offer } from './offer.ts';
 

@@ -17,8 +17,9 @@ import { wakeOverride } from '../settings/settings-in-force.ts';
 import { isComing, isHeldBack } from '../supply/capacity.ts';
 import { handOverIn, mayHaveLeft, POLL_MS } from '../supply/daemons.ts';
 import { seenStarts } from '../supply/starts.ts';
-import { awsTimeOf, type ForeignIn, type PoolView } from '../supply/supply.ts';
+import { awsTimeOf, type PoolView } from '../supply/supply.ts';
 import { mayTakeJobs } from '../supply/task-state.ts';
+import type { ForeignIn } from '../supply/unlisted-daemons.ts';
 
 export type Decided = Omit<Input, 'organization' | 'snapshot'> & {
   readonly plan: Plan;

@@ -3,7 +3,7 @@ import { type EpochMs, isSpotPart, poolOfPart } from '../model/brands.ts';
 import { compare, unique } from '../model/collections.ts';
 import type { Config, PoolConfig } from '../model/config.ts';
 import { memoized } from '../model/memoize-by-object.ts';
-import type { MalformedOverride, Override, StartTime } from '../model/plan.ts';
+import type { MalformedOverride, Override } from '../model/plan.ts';
 import { isForeign, isOwn, POOL_TAG, poolOfService, tagOf } from '../model/service-tags.ts';
 import type { Daemon, OrganizationReadings, Protection, Service, Snapshot, Task } from '../model/snapshot.ts';
 import { normalizeTags, type TagSet } from '../model/tags.ts';
@@ -12,22 +12,13 @@ import { deriveOverrides } from '../settings/overrides.ts';
 import { partsOf } from '../settings/parts.ts';
 import { type InForce, settingsInForce } from '../settings/settings-in-force.ts';
 import { type Credential, deriveCredentials } from './credentials.ts';
-import { type Claims, type DaemonIndex, indexDaemons, isAlive, poolNamed, taskId } from './daemons.ts';
+import { type DaemonIndex, indexDaemons } from './daemons.ts';
 import { listsOfTasks } from './left-out.ts';
 import { isOldRevision, withShutOut } from './older-tasks.ts';
-import { derivePlacement, type PlacementFailure } from './placement.ts';
+import { type PoolStarts, startsOf } from './pool-starts.ts';
 import { removedPools } from './removed-pools.ts';
 import type { Share } from './spot.ts';
-import {
-  deriveFailingStarts,
-  type FailingStarts,
-  type Lateness,
-  lateAfter,
-  lateSince,
-  learnStartTime,
-  type Registration,
-  type Starts,
-} from './starts.ts';
+import { lateSince, type Registration, type Starts } from './starts.ts';
 import {
   boundToLease,
   claimsOn,
@@ -37,41 +28,39 @@ import {
   type TaskView,
   withOneStart,
 } from './task-state.ts';
+import { claimants, judgeUnlisted, unlistedDaemons } from './unlisted-daemons.ts';
 
-export type PoolView = InForce & {
-  /** The pool as configured, without overrides. */
-  readonly configured: PoolConfig;
-  /** The active overrides, including those that change no setting. */
-  readonly overrides: readonly Override[];
-  readonly malformed: readonly MalformedOverride[];
-  /** The pool's tags, normalized. */
-  readonly tags: TagSet;
-  readonly organization: OrganizationReadings | undefined;
-  /** The index of its organization's daemons. */
-  readonly index: DaemonIndex | undefined;
-  /** The one with this pool's tag. Undefined: there is none, or there are several, and the autoscaler touches none. */
-  readonly service: Service | undefined;
-  /** All tasks that ECS intends to keep running, in order of ARN. */
-  readonly tasks: readonly TaskView[];
-  /** The number of running tasks that are missing from the list but have busy daemons. */
-  readonly unseen: number;
-  /** The number of desired tasks that do not exist yet. */
-  readonly missing: number;
-  /** Why ECS cannot place the missing tasks. Undefined: nothing shows a problem. */
-  readonly placement: PlacementFailure | undefined;
-  /** The secrets that its tasks get, as far as AWS tells since when: the latest change first. */
-  readonly credentials: readonly Credential[];
-  readonly failing: FailingStarts;
-  readonly startTime: StartTime;
-  /** All tasks that ECS lists, stopping and stopped ones too, and when their daemons registered. */
-  readonly starts: Starts;
-  /** Of all listed tasks, stopping ones too, and all claimants: none is others' capacity. */
-  readonly owned: ReadonlySet<Daemon>;
-  /** The names of this pool's live daemons that have no task in any list. */
-  readonly orphans: readonly string[];
-  /** Of a part of a pool (share.ts); undefined: the pool has no parts. */
-  readonly share: Share | undefined;
-};
+export type PoolView = InForce &
+  PoolStarts & {
+    /** The pool as configured, without overrides. */
+    readonly configured: PoolConfig;
+    /** The active overrides, including those that change no setting. */
+    readonly overrides: readonly Override[];
+    readonly malformed: readonly MalformedOverride[];
+    /** The pool's tags, normalized. */
+    readonly tags: TagSet;
+    readonly organization: OrganizationReadings | undefined;
+    /** The index of its organization's daemons. */
+    readonly index: DaemonIndex | undefined;
+    /** The one with this pool's tag. Undefined: there is none, or there are several, and the autoscaler touches none. */
+    readonly service: Service | undefined;
+    /** All tasks that ECS intends to keep running, in order of ARN. */
+    readonly tasks: readonly TaskView[];
+    /** The number of running tasks that are missing from the list but have busy daemons. */
+    readonly unseen: number;
+    /** The number of desired tasks that do not exist yet. */
+    readonly missing: number;
+    /** The secrets that its tasks get, as far as AWS tells since when: the latest change first. */
+    readonly credentials: readonly Credential[];
+    /** All tasks that ECS lists, stopping and stopped ones too, and when their daemons registered. */
+    readonly starts: Starts;
+    /** Of all listed tasks, stopping ones too, and all claimants: none is others' capacity. */
+    readonly owned: ReadonlySet<Daemon>;
+    /** The names of this pool's live daemons that have no task in any list. */
+    readonly orphans: readonly string[];
+    /** Of a part of a pool (share.ts); undefined: the pool has no parts. */
+    readonly share: Share | undefined;
+  };
 
 /** Derives the view of every pool, in order of name. */
 export function deriveSupply(snapshot: Snapshot, config: Config): readonly PoolView[] {
@@ -123,7 +112,7 @@ function derivePoolView({
   const index = organization && indexes.get(organization);
   const given = (task: Task) => ({ task, pool, index, now, protection: protections.get(task.taskArn) });
   const claims = new Map(all.map((task) => [task, claimsOn(given(task))]));
-  const owned = new Set([...claims.values()].flatMap(everyDaemon));
+  const owned = claimants([...claims.values()]);
   const isWhole = organization?.daemons.status === 'ok' && isKnownVersion(snapshot.coder.buildInfo?.version);
   const registered = (task: Task) => registration(claims.get(task)?.daemon, isWhole);
   const leased = (task: Task) => leasedAt(given(task));
@@ -183,28 +172,6 @@ function derivePoolView({
   };
 }
 
-/** What the starts of a pool's tasks tell: how long they take, and whether they fail. */
-function startsOf(
-  starts: Starts,
-  { pool, service, credentials, ...leases }: StartsInput,
-): Pick<PoolView, 'startTime' | 'failing' | 'placement'> & Pick<Lateness, 'lateAfterMs'> {
-  const { now } = leases;
-  const startTime = learnStartTime({ ...starts, settingMs: pool.startTimeMs });
-  // a deployment may delay the leases of new tasks (docs/internals/aws.md §1)
-  const lateAfterMs = (service?.deployments.length ?? 0) > 1 ? undefined : lateAfter(startTime);
-  const isOutdated = ({ taskDefinitionArn, createdAt = now }: Task): boolean =>
-    (service !== undefined && taskDefinitionArn !== service.taskDefinition) ||
-    credentials.some(({ changedAt }) => changedAt > createdAt);
-  return {
-    ...{ startTime, lateAfterMs },
-    failing: deriveFailingStarts({ ...starts, ...leases, lateAfterMs, isOutdated }),
-    placement: service && derivePlacement(service, starts.tasks, { now, startMs: startTime.p95Ms }),
-  };
-}
-
-type StartsInput = Pick<PoolView, 'pool' | 'service' | 'credentials'> &
-  Required<Pick<Lateness, 'now' | 'leasedAt'>>;
-
 /** The services with a pool's tag: none of another stack; of no stack only if none has this stack's tag. */
 export function servicesOf(pool: Pick<PoolConfig, 'name'>, ecs: Snapshot['ecs']): readonly Service[] {
   const tagged = activeServices(ecs).get(pool.name) ?? [];
@@ -239,10 +206,6 @@ function tasksOfPool(
   return services.flatMap(({ serviceName }) => byGroup.get(`service:${serviceName}`) ?? []);
 }
 
-function everyDaemon({ daemon, rivals, strangers }: Claims): readonly Daemon[] {
-  return [...(daemon === undefined ? [] : [daemon]), ...rivals, ...strangers];
-}
-
 const createdAt = (task: Task): number => task.createdAt ?? 0;
 
 /** ECS counts a task against the desired count until it has decided to stop it. */
@@ -253,46 +216,4 @@ function isKeptRunning(task: Task): boolean {
 /** Only a list with offline daemons proves that none came (docs/internals/coder.md §2). */
 function registration(daemon: Daemon | undefined, isWhole: boolean): Registration {
   return daemon?.created_at ?? (isWhole ? 'never' : 'unknown');
-}
-
-type Unlisted = Pick<PoolView, 'pool' | 'index' | 'owned'> & { readonly tasks: () => readonly Task[] };
-
-/** How many of the daemons without a listed task are busy, and the names of those that are alive. */
-function judgeUnlisted(
-  daemons: readonly Daemon[],
-  { index, now }: Pick<PoolView, 'index'> & { readonly now: EpochMs },
-) {
-  return {
-    busy: daemons.filter((daemon) => index?.activity(daemon) === 'busy').length,
-    orphans: daemons
-      .filter((daemon) => isAlive(daemon, now))
-      .map(({ name }) => name)
-      .sort(),
-  };
-}
-
-/** The daemons that have this pool's name but belong to none of these tasks. */
-function unlistedDaemons({ pool, tasks, index, owned }: Unlisted): readonly Daemon[] {
-  const pooled = poolOfPart(pool.name);
-  const others = (index?.namedAfter(pooled) ?? []).filter((daemon) => !owned.has(daemon));
-  if (others.length === 0) return [];
-  const ids = new Set(tasks().map(taskId));
-  return others.filter(({ name }) => !ids.has(name.slice(pooled.length + 1)));
-}
-
-export type ForeignIn = (organization: OrganizationReadings) => readonly Daemon[];
-
-/**
- * Makes a function that selects the live daemons of an organization that the autoscaler does not own:
- * no task of a pool has it, and its name is not that of a pool's daemon. A daemon whose task is gone
- * still reads idle for up to 90 s (docs/internals/coder.md §2).
- */
-export function foreignTo(pools: readonly PoolView[], now: EpochMs): ForeignIn {
-  const names = new Set<string>(pools.map(({ pool }) => poolOfPart(pool.name)));
-  const isForeign = (daemon: Daemon): boolean => {
-    const named = poolNamed(daemon);
-    if (named !== undefined && names.has(named)) return false;
-    return !pools.some(({ owned }) => owned.has(daemon));
-  };
-  return ({ daemons }) => daemons.items.filter((daemon) => isAlive(daemon, now) && isForeign(daemon));
 }
