@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import { inProcessSecrets } from '../../../lab/world/in-process/ports.ts';
 import { SecretMetadata } from '../../../lambda/adapters/secrets/secret-metadata.ts';
-import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import { findingLines } from '../../../lambda/explain/finding-text.ts';
 import { reasonSentence } from '../../../lambda/explain/reason-text.ts';
 import { type LookResult, lookAndAct } from '../../../lambda/look/look.ts';
@@ -123,29 +122,6 @@ describe.each(rows(REPLACED, 1))('a key that is replaced $how under load', ({ po
     on.world.coderd.deleteKey('default', 'cpu');
     expect(sentences(await on.run(60))).toEqual([]);
   });
-
-  it('is also unused if lists of secrets are five minutes old', async () => {
-    const on = await amongBuilds(pool, IN_PROCESS);
-    on.world.secrets.listLagMs = 300_000;
-    const key = on.world.changeKey('cpu');
-    const { minutes, fewest } = await rollFrom(on, key);
-    expect(minutes).toBeLessThan(50);
-    expect(fewest).toBeGreaterThanOrEqual(FLOOR);
-    await expectRest(on);
-  });
-
-  it('is also unused if a second change follows in the middle', async () => {
-    const on = await amongBuilds(pool, IN_PROCESS);
-    const first = on.world.changeKey('cpu');
-    const roll = await rollFrom(on, first, 20);
-    const second = on.world.changeKey('cpu');
-    expect(keysInUse(on)).toContain(second);
-    const rest = [await rollFrom(on, first), await rollFrom(on, second)];
-    expect(keysInUse(on)).not.toContain(first);
-    expect(keysInUse(on)).not.toContain(second);
-    expect(Math.min(...[roll, ...rest].map(({ fewest }) => fewest))).toBeGreaterThanOrEqual(FLOOR);
-    await expectRest(on);
-  });
 });
 
 describe('a changed secret', () => {
@@ -185,42 +161,6 @@ describe('a changed secret', () => {
     await on.rest(60);
     expect(readyDaemons(on)).toBe(FLOOR);
     expect(on.world.figures().killed).toBe(0);
-  });
-
-  it('that is the pre-shared key rolls nothing until coderd has it, then everything', async () => {
-    const psk = 'a-pre-shared-key-that-is-long-enough';
-    const on = await amongBuilds({ credential: 'psk' }, { ...IN_PROCESS, psk });
-    await on.rest(45);
-    const before = on.world.ecs.tasks().map(({ identity }) => identity.id);
-    on.world.secrets.put('coder/keys/cpu', `${psk}-2`);
-    const waiting = await on.run(1_200);
-    expect(waiting.flatMap(({ plan }) => plan.actions)).toEqual([]);
-    expect(findingLines(waiting.at(-1)?.plan.findings ?? [])).toEqual([
-      expect.stringMatching(
-        /^pool "cpu": the pre-shared key in secret coder\/keys\/cpu changed at .* no daemon of a task that ECS created more than 2 min later is connected\. .* restart coderd/,
-      ),
-    ]);
-    on.world.coderd.psk = `${psk}-2`;
-    // more builds than daemons: a new task starts, and connects with the new key
-    submit(on, 4, () => 2);
-    await on.rest(60);
-    const running = on.world.ecs.tasks().filter(({ state }) => state.lastStatus === 'RUNNING');
-    expect(running).toHaveLength(FLOOR);
-    expect(running.filter(({ identity }) => before.includes(identity.id))).toEqual([]);
-    expect(on.world.figures().killed).toBe(0);
-  });
-
-  it('rolls nothing if its first value comes a minute after it was created empty', async () => {
-    const pools = [{ name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 }];
-    const lab = await startLongLab({ pools });
-    const { world } = lab;
-    world.secrets.create('coder/keys/cpu');
-    await lab.run(60);
-    world.timeline.advanceTo(plusMs(world.timeline.now(), 1_000));
-    world.renewKey('cpu');
-    submit(lab, 4, () => 10);
-    expect(sentences(await lab.run(300))).toEqual([]);
-    expect(world.ecs.tasks()).toHaveLength(4);
   });
 
   it('rolls nothing if its versions are forbidden and its tags change, as the finding says', async () => {
@@ -270,37 +210,5 @@ describe('a changed secret', () => {
     const key = on.world.changeKey('cpu');
     await on.run(600, ports, 20);
     expect(keysInUse(on)).not.toContain(key);
-  });
-
-  it('rolls nothing if only its tags changed', async () => {
-    const on = await amongBuilds({}, IN_PROCESS);
-    tagSecret(on);
-    expect(sentences(await on.run(900))).toEqual([]);
-  });
-
-  it('rolls every pool that uses it, and a pool whose variable it is', async () => {
-    const token = { secret: 'coder/keys/cpu' };
-    const pools = [
-      { name: 'cpu', organization: 'default', tags: {}, min: 1, desiredCount: 1 },
-      { name: 'gpu', organization: 'default', tags: { gpu: 'yes' }, min: 1, desiredCount: 1 },
-    ];
-    const lab = await startLongLab({ pools, maxTasks: 10 });
-    const config = {
-      ...lab.config,
-      pools: lab.config.pools.map((pool) =>
-        pool.name === 'gpu' ? { ...pool, secrets: { TF_TOKEN: token } } : pool,
-      ),
-    };
-    await lab.run(300);
-    const before = lab.world.ecs.tasks().map(({ identity }) => identity.id);
-    lab.world.changeKey('cpu');
-    const ports = lab.ports();
-    for (let look = 0; look < 60; look += 1) {
-      lab.pass(20);
-      await cleanLook(ports, config);
-    }
-    const running = lab.world.ecs.tasks().filter(({ state }) => state.lastStatus === 'RUNNING');
-    expect(running).toHaveLength(2);
-    expect(running.filter(({ identity }) => before.includes(identity.id))).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { WorkspaceRecord } from '../../../lab/world/coderd/tables/workspace-records.ts';
 import type { World } from '../../../lab/world/world.ts';
-import type { DeadBuild, Finding } from '../../../lambda/decision/model/plan.ts';
+import type { DeadBuild } from '../../../lambda/decision/model/plan.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import { type Lab, type LabOptions, startLongLab } from '../../support/lab.ts';
@@ -27,7 +27,6 @@ async function building(options: Partial<LabOptions> = {}, buildMs = 20 * MINUTE
 
 type Built = { readonly own: Lab; readonly world: World; readonly workspace: WorkspaceRecord };
 
-const isDeath = ({ code }: Finding): boolean => code.startsWith('build-');
 const deathsIn = (looks: readonly LookResult[]): readonly DeadBuild[] =>
   looks.flatMap(({ plan }) =>
     plan.findings.flatMap((finding) => (finding.code === 'build-died-with-task' ? finding.builds : [])),
@@ -99,35 +98,6 @@ describe('a build dies with its task', () => {
     own.pass(58 * MINUTE_S);
     expect(deathsIn(await looksFor(built, 1))).toEqual([]);
   });
-});
-
-it('a build that ends within 120 s of SIGTERM is not reported', async () => {
-  const built = await building({}, 2 * MINUTE_MS);
-  built.world.ecs.spotInterruption(built.id);
-  const looks = await looksFor(built, 12);
-  expect(built.world.kills()).toEqual([]);
-  expect(looks.flatMap(({ plan }) => plan.findings.filter(isDeath))).toEqual([]);
-});
-
-it('a build of a daemon that crashes while its task drains is reported, though coderd fails it before the task stops', async () => {
-  const built = await building();
-  const { world, id, job } = built;
-  world.ecs.protect(id, 1380);
-  await looksFor(built, 2);
-  world.guard(id)?.daemon?.crash(137);
-  world.ecs.setDesiredCount(world.service('cpu').identity.name, 2);
-  const deaths = deathsIn(await looksFor(built, 20));
-  const [first] = deaths;
-  expect(first).toMatchObject({ job, task: id });
-  expect(world.coderd.job(job)?.completedAt).toBeLessThan(Date.parse(first?.stoppedAt ?? ''));
-});
-
-it('a new process that begins after coderd has failed the build reports it', async () => {
-  const { own, world, id, job } = await building();
-  world.ecs.hostFailure(id);
-  own.pass(30 * MINUTE_S);
-  expect(world.coderd.job(job)?.status).toBe('failed');
-  expect(deathsIn(await own.run(10, own.ports()))).toMatchObject([{ job }]);
 });
 
 it('a build whose daemon lost its row with its key is reported by a process that saw its daemon', async () => {

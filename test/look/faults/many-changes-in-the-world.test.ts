@@ -22,25 +22,3 @@ it('raises the counts of 60 pools in two looks, with no call refused', async () 
   const second = await cleanLook(lab.ports(), lab.config);
   expect(second.outcome.applied).toHaveLength(20);
 });
-
-// What a first deployment starts: CloudFormation creates each service with a desired count of 1.
-
-it('starts one task of each pool with min 0, and is at zero four minutes later', async () => {
-  const names = ['cpu', 'gpu', 'arm'];
-  const lab = await startLongLab({
-    pools: names.map((name) => ({ name, organization: 'default', tags: { name }, min: 0 })),
-  });
-  const counts = () => names.map((name) => lab.world.service(name).state.desiredCount);
-  await lab.invoke(1);
-  expect({ counts: counts(), ...lab.world.figures().tasks }).toMatchObject({
-    counts: [1, 1, 1],
-    running: 3,
-    launched: 3,
-  });
-  await lab.invoke(3);
-  expect({ counts: counts(), ...lab.world.figures().tasks }).toMatchObject({
-    counts: [0, 0, 0],
-    running: 0,
-    launched: 3,
-  });
-});

@@ -51,17 +51,6 @@ describe('a desired count that somebody else changes', () => {
     ]);
     expect(later.flatMap(({ plan }) => byOthers(plan.findings))).toEqual([]);
   });
-
-  it('is reported even if it equals the count before the last own write', async () => {
-    const lab = await startLongLab({ pools: [pool('cpu')] });
-    submit(lab, { pool: 'cpu' }, 30);
-    await lab.run(30);
-    lab.world.ecs.setDesiredCount(lab.world.service('cpu').identity.name, 0);
-    const looks = await lab.run(20);
-    expect(looks.flatMap(({ plan }) => byOthers(plan.findings))).toMatchObject([{ from: 1, to: 0 }]);
-    expect(desired(lab, 'cpu')).toBe(1);
-    expect(lab.world.figures().killedByUs).toBe(0);
-  });
 });
 
 describe('Application Auto Scaling on the service of a pool', () => {

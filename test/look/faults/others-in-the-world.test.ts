@@ -18,26 +18,6 @@ async function besideAnother() {
   return { own, other, submit, desired: () => own.world.service('gpu').state.desiredCount };
 }
 
-it('launches nothing for a job that an idle daemon of others takes', async () => {
-  const { own, other, submit, desired } = await besideAnother();
-  await own.run(20);
-  other.acquire(() => {});
-  submit();
-  await own.run(30);
-  expect(desired()).toBe(0);
-});
-
-it('launches a task for a job that waits beside an idle daemon of others that has ended', async () => {
-  const { own, other, submit, desired } = await besideAnother();
-  await own.run(20);
-  other.close();
-  submit();
-  await own.run(10);
-  expect(desired()).toBe(0);
-  await own.run(10);
-  expect(desired()).toBe(1);
-});
-
 it('promises nothing for a daemon of others that has missed its heartbeat, and holds no launch for longer', async () => {
   const { own, other, submit, desired } = await besideAnother();
   other.close();
@@ -53,20 +33,6 @@ it('promises nothing for a daemon of others that has missed its heartbeat, and h
   expect(desired()).toBe(0);
   await own.run(10);
   expect(desired()).toBe(1);
-});
-
-it('says of a job that no pool can run that the daemon of others which ended may have left', async () => {
-  const { own, other } = await besideAnother();
-  const tags = { pool: 'tpu' };
-  const key = own.world.coderd.addKey({ organization: 'default', tags, name: 'tpu' });
-  const tpu = own.world.coderd.connect({ key, name: 'tpu', version: DEFAULT_RELEASE });
-  other.close();
-  tpu.close();
-  own.world.coderd.submitJob({ organization: 'default', tags, durationMs: 60_000 });
-  own.pass(20);
-  const plan = await promisedLook(own.ports(), own.config);
-  expect(plan.assignment).toMatchObject([{ pool: null, jobs: 1, served: 'by-doubtful' }]);
-  expect(plan.pendingJobs).toMatchObject([{ why: 'daemon-may-have-left' }]);
 });
 
 /** A pool without tasks or with `desiredCount`, and idle daemons of others with these tags. */
@@ -87,16 +53,6 @@ async function besideIdle(tags: Tags, others: readonly Tags[], desiredCount = 0)
 /** coderd wakes one of these for an untagged job, and seldom an untagged daemon. */
 const TAGGED = [...'abcdefghijkl'].map((name) => ({ [name]: '1' }));
 
-it('launches nothing for an untagged job that waits for the poll of an idle daemon of others', async () => {
-  const { own, submit, statuses, desired } = await besideIdle({}, [{}, ...TAGGED]);
-  submit();
-  await own.run(20);
-  expect(statuses()).toEqual(['pending']);
-  await own.run(10);
-  expect(statuses()).toEqual(['running']);
-  expect(desired()).toBe(0);
-});
-
 it.each([
   { of: 'others', others: [{}, ...TAGGED], own: 0, jobs: 1, seconds: [1, 15] },
   { of: 'its own pool', others: TAGGED, own: 2, jobs: 2, seconds: [1] },
@@ -113,17 +69,6 @@ it.each([
   }
   own.pass(29);
   expect(new Set(statuses())).toEqual(new Set(['running']));
-});
-
-it('launches a task within 20 s for a tagged job that the idle daemon of the only tags which contain it does not take', async () => {
-  const { own, submit, desired } = await besideIdle({ x: '1' }, [{}]);
-  const key = own.world.coderd.addKey({ organization: 'default', tags: { x: '1' }, name: 'gone' });
-  own.world.coderd.connect({ key, name: 'gone', version: DEFAULT_RELEASE }).close();
-  submit();
-  await own.run(10);
-  expect(desired()).toBe(0);
-  await own.run(10);
-  expect(desired()).toBe(1);
 });
 
 it.each([

@@ -131,23 +131,6 @@ describe('a Spot interruption', () => {
 });
 
 describe('a deployment', () => {
-  it('of a revision that does not start is reported, kills nothing and ends with the next revision', async () => {
-    const on = await start();
-    submit(on, 25, 25);
-    await look(on, 300);
-    on.world.deploy('cpu');
-    const { definition } = on.world.service('cpu').state.primary;
-    on.world.ecs.failRevision(definition, 'CannotPullContainerError: no such image');
-    submit(on, 5);
-    const looks = await look(on, 600);
-    expect(looks.at(-1)?.plan.findings).toContainEqual(expect.objectContaining({ code: 'starts-failing' }));
-    expect(running(on)).toBeGreaterThanOrEqual(2);
-    on.world.deploy('cpu');
-    await look(on, 2 * HOUR_S);
-    expectAllServed(on, 3);
-    expect(on.world.service('cpu').state.primary.rolloutState).toBe('COMPLETED');
-  });
-
   it('is refused while five have tasks, as a rollback is, and works again once their builds have ended', async () => {
     const on = await start({ ...cpu, max: 9 }, { deploymentBlocked: 'off' });
     for (let deployment = 1; deployment <= 5; deployment++) {
@@ -184,25 +167,6 @@ describe('a deployment', () => {
 });
 
 describe('a person', () => {
-  it.each([0, 30])(
-    'who sets the count to %i while builds run kills nothing, and the autoscaler corrects it',
-    async (count) => {
-      const on = await start();
-      submit(on, 30, 30);
-      await look(on, 300);
-      const ports = on.ports();
-      await look(on, 30, ports);
-      on.world.ecs.setDesiredCount(idOf(on), count);
-      const looks = await look(on, 60, ports);
-      expect(looks.flatMap(({ plan }) => plan.findings)).toContainEqual(
-        expect.objectContaining({ code: 'count-changed-by-others', to: count }),
-      );
-      await look(on, 2 * HOUR_S, ports);
-      expectAllServed(on, 2);
-      expect(running(on)).toBe(0);
-    },
-  );
-
   it('who removes the tags of a service gets a finding, and its tasks continue', async () => {
     const on = await start();
     submit(on, 30);

@@ -3,7 +3,6 @@
  * the plan has the reason.
  */
 import { describe, expect, it } from 'vitest';
-import { sentenceOf } from '../../../lambda/explain/finding-text.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import { type LabOptions, type LabPool, startLongLab } from '../../support/lab.ts';
 
@@ -59,36 +58,6 @@ describe('a pool whose tasks ECS cannot place', () => {
     expect(world.figures().killed).toBe(0);
   });
 
-  it('gets one task at a time if no other pool can run the jobs, and scales out once ECS places it', async () => {
-    const { run, failPlacement, addJobs, desired, succeeded } = await start([cheap]);
-    failPlacement('cheap', CAPACITY);
-    addJobs(3);
-    const looks = await run(300);
-    expect(desired('cheap')).toBe(1);
-    expect(poolOf(looks.at(-1), 'cheap')?.why).toContainEqual(
-      expect.objectContaining({ code: 'placement-failing', tasks: 1, wanted: 3, granted: 1 }),
-    );
-    failPlacement('cheap');
-    await run(300);
-    expect(succeeded()).toBe(3);
-  });
-
-  it('keeps its running tasks and lowers the desired count to them', async () => {
-    const { run, failPlacement, addJobs, desired, succeeded, world } = await start([cheap]);
-    addJobs(2);
-    await run(90);
-    expect(desired('cheap')).toBe(2);
-    failPlacement('cheap', CAPACITY);
-    addJobs(1);
-    await run(30);
-    const count = desired('cheap');
-    expect(count).toBeGreaterThanOrEqual(2);
-    await run(900);
-    expect(succeeded()).toBe(3);
-    expect(desired('cheap')).toBe(0);
-    expect(world.figures().killed).toBe(0);
-  });
-
   it('keeps its old tasks and a steady count while a deployment waits for it', async () => {
     const pool = { ...cheap, min: 4 };
     const { run, failPlacement, desired, world } = await start([pool], { deploymentBlocked: 'off' });
@@ -107,32 +76,6 @@ describe('a pool whose tasks ECS cannot place', () => {
     await run(900);
     expect(world.service('cheap').state).toMatchObject({ older: [], primary: { rolloutState: 'COMPLETED' } });
     expect(world.figures().killed).toBe(0);
-  });
-});
-
-describe('a pool on instances that have no room', () => {
-  const full: LabPool = { ...cheap, instances: { provider: 'builders' } };
-  const NO_ROOM =
-    'The closest matching (container-instance 0a1b) has insufficient memory available. For more information, see the Troubleshooting section of the Amazon ECS Developer Guide.';
-
-  it('leaves its jobs to another pool, and says that no instance has room and what is unproven', async () => {
-    const { run, failPlacement, addJobs, desired, succeeded } = await start([full, other]);
-    failPlacement('cheap', NO_ROOM);
-    addJobs(3);
-    const looks = await run(60);
-    const [told] = looks.filter((look) => codes(look, 'cheap')?.includes('placement-failing'));
-    const findings = told?.plan.findings.filter(({ code }) => code !== 'workspaces-empty');
-    expect(findings).toEqual([
-      { code: 'provider-unproven', pool: 'cheap', provider: 'builders' },
-      expect.objectContaining({ code: 'placement-failing', pool: 'cheap', tasks: 3, reason: NO_ROOM }),
-    ]);
-    expect(findings?.map(sentenceOf)).toEqual([
-      expect.stringMatching(/^pool "cheap": its capacity provider "builders" is untested on AWS/),
-      expect.stringMatching(/no instance of the capacity provider has room \(The closest matching/),
-    ]);
-    await run(600);
-    expect(succeeded()).toBe(3);
-    expect(desired('cheap')).toBe(0);
   });
 });
 
@@ -156,40 +99,5 @@ describe('a pool whose tasks ECS neither creates nor mentions', () => {
     });
     expect(succeeded()).toBe(4);
     expect(desired('cheap')).toBe(0);
-  });
-
-  it('holds no room of maxTasks', async () => {
-    const third: LabPool = { ...cheap, name: 'third', tags: { size: 'l' } };
-    const { run, addJobs, succeeded } = await startSilent([cheap, third], { maxTasks: 4 });
-    addJobs(4);
-    await run(30);
-    addJobs(2, { size: 'l' });
-    await run(900);
-    expect(succeeded()).toBe(2);
-  });
-
-  it('launches nothing for jobs that are gone when capacity returns', async () => {
-    const { run, addJobs, failPlacement, desired, world } = await startSilent([cheap]);
-    addJobs(4);
-    await run(35 * 60);
-    expect(world.coderd.jobs().map(({ status }) => status)).toEqual(Array(4).fill('failed'));
-    failPlacement('cheap');
-    await run(600);
-    expect(desired('cheap')).toBe(0);
-    expect(world.ecs.counts().launched).toBe(0);
-  });
-
-  it('gets its next jobs back only once it has had time to recover', async () => {
-    const { run, addJobs, desired, succeeded, failPlacement } = await startSilent([cheap, other]);
-    addJobs(4);
-    await run(900);
-    addJobs(2);
-    await run(300);
-    expect(succeeded()).toBe(6);
-    failPlacement('cheap');
-    await run(3_600);
-    addJobs(2);
-    await run(20);
-    expect(desired('cheap')).toBe(2);
   });
 });

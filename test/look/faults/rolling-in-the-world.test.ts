@@ -81,14 +81,6 @@ async function expectRest(on: Lab): Promise<void> {
 }
 
 describe.each(rows(READINGS, 2))('with DEPLOYMENT_BLOCKED read as %s', (deploymentBlocked) => {
-  it.each(rows([2, 3], 1))('completes a deployment during long builds, seed %i', async (seed) => {
-    const on = await deployAmongBuilds({ deploymentBlocked, seed });
-    const { minutes } = await rollOut(on, false);
-    expect(minutes).toBeLessThan(90);
-    expect(new Set(revisionsOf(on, 'cpu'))).toEqual(new Set([2]));
-    await expectRest(on);
-  });
-
   it('completes a deployment although ECS replaces old tasks with old ones and raises both revisions', async () => {
     const on = await deployAmongBuilds({ deploymentBlocked, rollout: both });
     const { minutes } = await rollOut(on, true);
@@ -117,28 +109,6 @@ describe('a deployment that a build of two hours holds open', () => {
       expect(isDeployed(on, 'gpu')).toBe(true);
       expectNoHarm(on);
       expect(on.world.figures().tasks.launched).toBeLessThan(15);
-    },
-  );
-
-  it.each(rows(READINGS.toReversed(), 1))(
-    'costs one start at a time, and jobs go to another pool, with DEPLOYMENT_BLOCKED read as %s',
-    async (deploymentBlocked) => {
-      const regional = { ...tags, region: 'eu' };
-      const pools = [
-        { ...pool, name: 'gpu', tags },
-        { ...pool, name: 'gpu-eu', tags: regional },
-      ];
-      const on = await startLongLab({ pools, deploymentBlocked });
-      submit(on, 9, (index) => (index === 0 ? 120 : 20), tags);
-      for (let passed = 0; passed < 150; passed += 10) {
-        await on.run(600);
-        if (passed === 0) on.world.deploy('gpu');
-        submit(on, 2, () => 5, tags);
-      }
-      await on.rest(60);
-      expect(isDeployed(on, 'gpu')).toBe(true);
-      expectNoHarm(on);
-      expect(on.world.figures().tasks.launched).toBeLessThan(80);
     },
   );
 });

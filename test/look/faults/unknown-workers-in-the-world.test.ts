@@ -3,7 +3,6 @@ import { expect, it } from 'vitest';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { sentenceOf } from '../../../lambda/explain/finding-text.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
-import type { Ports } from '../../../lambda/look/ports.ts';
 import { cleanLook, type Lab, type LabPool, startLongLab } from '../../support/lab.ts';
 
 const pool = (name: string): LabPool => ({ name, organization: 'default', tags: { pool: name } });
@@ -65,52 +64,4 @@ it('resumes scale-in once coderd fails a job that no daemon updates', async () =
   expect(statuses(own)).toEqual(['failed']);
   expect(findingsOf(last)).not.toContain('worker-unknown');
   expect(own.world.service('gpu').state.desiredCount).toBe(0);
-});
-
-/**
- * Reads the daemons, lets time pass, and reads the jobs. A look reads both in parallel, so either
- * may come first.
- */
-function jobsAfterDaemons(given: Ports, meanwhile: () => void): Ports {
-  const { coderd } = given;
-  const read = Promise.withResolvers<void>();
-  return {
-    ...given,
-    coderd: {
-      buildInfo: () => coderd.buildInfo(),
-      organizations: () => coderd.organizations(),
-      jobsByIds: (...asked) => coderd.jobsByIds(...asked),
-      forecast: (...asked) => coderd.forecast(...asked),
-      recentJobs: (...asked) => coderd.recentJobs(...asked),
-      knowsEnd: (...asked) => coderd.knowsEnd(...asked),
-      tokenExpiry: (now) => coderd.tokenExpiry(now),
-      license: (now, isDoubted) => coderd.license(now, isDoubted),
-      daemons: async (...asked) => {
-        const daemons = await coderd.daemons(...asked);
-        meanwhile();
-        read.resolve();
-        return daemons;
-      },
-      jobs: async (...asked) => {
-        await read.promise;
-        return coderd.jobs(...asked);
-      },
-    },
-  };
-}
-
-it('does not doubt a job of a daemon that registered after the list of daemons was read', async () => {
-  const own = await startLongLab({ pools: [{ ...pool('cpu'), desiredCount: 1 }] });
-  const { world } = own;
-  world.coderd.submitJob({ organization: 'default', tags: { pool: 'cpu' }, durationMs: MINUTE_MS });
-  const guardOf = () => [...world.service('cpu').tasks].map(({ identity }) => world.guard(identity.id))[0];
-  for (let steps = 0; guardOf()?.phase !== 'working' && steps < 1000; steps++) own.pass(0.1);
-  expect(statuses(own)).toEqual(['pending']);
-  // a daemon connects within 6 s
-  const done = await cleanLook(
-    jobsAfterDaemons(own.ports(), () => own.pass(6)),
-    own.config,
-  );
-  expect(statuses(own)).toEqual(['running']);
-  expect(findingsOf(done)).not.toContain('worker-unknown');
 });

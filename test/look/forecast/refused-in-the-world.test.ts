@@ -69,29 +69,6 @@ describe('a transition that coderd refuses', () => {
       ownersUnknown: 1,
     });
   });
-
-  it('does not delay other transitions if coderd cannot insert its build', async () => {
-    const on = await start({ coderVersion: 'v2.34.0' });
-    addOne(on.world, { schedule: '10 9 * * *', refusesBuilds: true });
-    addOne(on.world, { schedule: '30 9 * * *' });
-    const looks = await on.invoke(50);
-    expect(on.world.coderd.jobs().map(({ transition }) => transition)).toEqual(['start']);
-    expect(on.watched.late().filter(({ workspace }) => workspace !== 'workspace-1')).toEqual([]);
-    expect(findingOf(looks)).toMatchObject({ transitions: 1, ownersUnknown: 0 });
-    expectNoHarm(on);
-  });
-
-  it('succeeds at the next try after its cause is removed', async () => {
-    const on = await start({ coderVersion: 'v2.30.0' });
-    const owner = on.world.coderd.addUser({ status: 'dormant' });
-    addOne(on.world, { schedule: '10 9 * * *', owner });
-    await on.invoke(30);
-    on.world.coderd.setUserStatus(owner, 'active');
-    const looks = await on.invoke(60);
-    expect(on.world.coderd.jobs().map(({ transition }) => transition)).toEqual(['start']);
-    expect(findingOf(looks)).toBeUndefined();
-    expectNoHarm(on);
-  });
 });
 
 it('wakes a pool at once for transitions that waited while the autoscaler was down', async () => {
@@ -103,33 +80,8 @@ it('wakes a pool at once for transitions that waited while the autoscaler was do
   expectNoHarm(on);
 });
 
-it('wakes a pool at once for a transition that an admin makes due', async () => {
-  const on = await start();
-  const { coderd } = on.world;
-  tellInterval(on.world);
-  const workspace = addOne(on.world, { running: true, since: plusMs(START, -9 * HOUR_MS) });
-  for (const _ of ['a daemon', 'another one', 'a third']) {
-    coderd.submitJob({ organization: 'default', tags: {}, durationMs: 5 * MINUTE_MS });
-    await on.invoke(30);
-  }
-  expect(on.world.figures().tasks).toMatchObject({ launched: 3, running: 0 });
-  coderd.changeTemplate(workspace.template, { timeTilDormantMs: HOUR_MS });
-  const looks = await on.invoke(15);
-  expect(workspace.latestBuild).toMatchObject({ reason: 'dormancy', transition: 'stop' });
-  expect(findingOf(looks)).toBeUndefined();
-  expectNoHarm(on);
-});
-
 describe('an owner of known status', () => {
   const tells = { coderVersion: 'v2.34.0' };
-
-  it.each(['suspended', 'dormant'] as const)('wakes no pool for autostarts while %s', async (status) => {
-    const on = await start(tells);
-    addOne(on.world, { schedule: '10 9 * * *', owner: on.world.coderd.addUser({ status }) });
-    const looks = await on.invoke(40);
-    expect(on.world.figures().tasks.launched).toBe(0);
-    expect(findingOf(looks)).toBeUndefined();
-  });
 
   it('gets running workspaces stopped soon after a suspension, before their deadline', async () => {
     const on = await start(tells);

@@ -1,6 +1,5 @@
 /** Where the waits of jobs went, as the looks of one process tell it, against the world's own times. */
 import { describe, expect, it } from 'vitest';
-import type { Job } from '../../../lambda/decision/model/snapshot.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import type { JobWait } from '../../../lambda/look/waits/job-wait.ts';
 import { WaitRecord } from '../../../lambda/look/waits/wait-record.ts';
@@ -16,18 +15,6 @@ function told(looks: readonly LookResult[], record = new WaitRecord()) {
     missed: all.reduce((total, { missed }) => total + missed, 0),
   };
 }
-
-/** The same look, whose record has other jobs; undefined: it has no record. */
-const withRecent =
-  (change: ((job: Job) => Job) | undefined) =>
-  (look: LookResult): LookResult => {
-    const organizations = look.snapshot.coder.organizations.map(({ recentJobs, ...organization }) => ({
-      ...organization,
-      ...(change && recentJobs && { recentJobs: { ...recentJobs, items: recentJobs.items.map(change) } }),
-    }));
-    const { snapshot } = look;
-    return { ...look, snapshot: { ...snapshot, coder: { ...snapshot.coder, organizations } } };
-  };
 
 const sumOf = ({ parts }: JobWait): number => Object.values(parts).reduce((all, ms) => all + ms, 0);
 
@@ -74,83 +61,5 @@ describe('the waits of jobs', () => {
     }
     expect(waits.filter(({ parts }) => parts.unknown !== undefined)).toEqual([]);
     expect(missed).toBe(0);
-  });
-
-  it('say that a job waited behind others, or for a limit', async () => {
-    const world = await startWorld({ max: 1 });
-    const looks = [...(await world.run(10))];
-    const first = submit(world, 120_000);
-    const second = submit(world, 1_000);
-    looks.push(...(await world.run(500)));
-    const { waits } = told(looks);
-    expect(waits.map(({ id }) => id)).toEqual([first, second]);
-    expect(waits[1]?.parts.queued).toBeGreaterThanOrEqual(120_000);
-  });
-
-  it('of jobs that started before a cold start are not told again, and counted as missed', async () => {
-    const world = await startWorld();
-    const looks = [...(await world.run(10))];
-    submit(world, 600_000);
-    looks.push(...(await world.run(200)));
-    expect(told(looks).waits).toHaveLength(1);
-    const { waits, missed } = told(await world.run(60));
-    expect(waits).toEqual([]);
-    expect(missed).toBe(1);
-  });
-
-  it('do not split the time before the launch if another process requested the task', async () => {
-    const world = await startWorld();
-    const looks = [...(await world.run(10))];
-    submit(world);
-    looks.push(...(await world.run(20)));
-    told(looks);
-    const { waits } = told(await world.run(200));
-    expect(waits).toHaveLength(1);
-    expect(Object.keys(waits[0]?.parts ?? {})).toContain('notLaunched');
-    expect(Object.keys(waits[0]?.parts ?? {})).not.toContain('launching');
-  });
-
-  it('are not told for jobs that daemons of others took', async () => {
-    const world = await startWorld();
-    world.world.coderd.addBuiltInDaemons(1);
-    const looks = [...(await world.run(10))];
-    submit(world, 5_000);
-    looks.push(...(await world.run(120)));
-    expect(told(looks)).toMatchObject({ waits: [], missed: 0 });
-  });
-
-  it('are not told for a job that coderd failed while it waited', async () => {
-    const world = await startWorld({ max: 1 });
-    const looks = [...(await world.run(10))];
-    submit(world, 7_200_000);
-    looks.push(...(await world.run(200)));
-    const late = submit(world);
-    looks.push(...(await world.run(2_700)));
-    expect(world.world.coderd.job(late)?.status).toBe('failed');
-    // it may have started, as long as no list tells that it ended
-    expect(told(looks)).toMatchObject({ waits: [{}], missed: 1 });
-    expect(told(looks.map(withRecent(undefined)))).toMatchObject({ waits: [{}], missed: 1 });
-    const end = (job: Job): Job => (job.id === late ? { ...job, completed_at: job.created_at } : job);
-    expect(told(looks.map(withRecent(end)))).toMatchObject({ waits: [{}], missed: 0 });
-  });
-
-  it('are not missing for an unschedulable job that coderd failed', async () => {
-    const world = await startWorld();
-    const looks = [...(await world.run(10))];
-    const job = { organization: 'default', tags: { no: 'pool' }, durationMs: 1_000 } as const;
-    const id = world.world.coderd.submitJob({ ...job, type: 'template_version_import' });
-    looks.push(...(await world.run(2_600)));
-    expect(world.world.coderd.job(id)?.status).toBe('failed');
-    expect(told(looks)).toMatchObject({ waits: [], missed: 0 });
-  });
-
-  it('that were too short for any look are counted as missed', async () => {
-    const world = await startWorld({ max: 1 });
-    const looks = [...(await world.run(10))];
-    const ids = [submit(world), submit(world, 1_000), submit(world, 60_000)];
-    looks.push(...(await world.run(900)));
-    const { waits, missed } = told(looks);
-    expect(waits.map(({ id }) => id)).toEqual([ids[0], ids[2]]);
-    expect(missed).toBe(1);
   });
 });
