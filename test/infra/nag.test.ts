@@ -78,5 +78,8 @@ function shown(key: string, value: unknown): unknown {
  */
 it('makes this template of a deployment with everything on', async () => {
   const template = normalized(synthesize(EVERYTHING).toJSON());
-  await expect(template).toMatchFileSnapshot('__snapshots__/everything.template.snap');
+  await expect(
+    template,
+    'a resource whose logical id changes is deleted and made anew by the next deployment: for a service that means that its tasks are stopped, builds and all; give the construct its old id and scope back',
+  ).toMatchFileSnapshot('__snapshots__/everything.template.snap');
 });

@@ -5,9 +5,7 @@ import { Stack } from 'aws-cdk-lib';
 import type { Template } from 'aws-cdk-lib/assertions';
 import { Subnet, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Cluster } from 'aws-cdk-lib/aws-ecs';
-import { Key } from 'aws-cdk-lib/aws-kms';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
-import { allowServices } from '../../../infra/constructs/encryption.ts';
 import { AutoscalerFunction } from '../../../infra/constructs/function/autoscaler-function.ts';
 import { Alarms } from '../../../infra/constructs/watching/alarms.ts';
 import { Dashboard } from '../../../infra/constructs/watching/dashboard.ts';
@@ -32,7 +30,6 @@ export type Operated = {
   readonly alarms?: Partial<AwsSettings['alarms']>;
   readonly pools?: readonly DeployedPool[];
   readonly perPool?: boolean;
-  readonly encrypted?: boolean;
 };
 
 const functionDir = ownFolder();
@@ -42,7 +39,7 @@ export function operate(operated: Operated = {}): Template {
   return templateOf(operatedStack(operated));
 }
 
-function operatedStack({ settings, alarms, pools, perPool = false, encrypted = false }: Operated): Stack {
+function operatedStack({ settings, alarms, pools, perPool = false }: Operated): Stack {
   const stack = new Stack(newApp(), 'Test');
   const vpc = Vpc.fromVpcAttributes(stack, 'Vpc', {
     vpcId: 'vpc-0123456789abcdef0',
@@ -52,8 +49,6 @@ function operatedStack({ settings, alarms, pools, perPool = false, encrypted = f
     subnetId: 'subnet-0123456789abcdef0',
     routeTableId: 'rtb-0123456789abcdef0',
   });
-  const kmsKey = encrypted ? new Key(stack, 'Key', { enableKeyRotation: true }) : undefined;
-  if (kmsKey !== undefined) allowServices(stack, kmsKey);
   const sized = pools ?? [deployedPool({ name: poolName('cpu') })];
   const autoscaler = new AutoscalerFunction(stack, 'Autoscaler', {
     cluster: Cluster.fromClusterAttributes(stack, 'Cluster', { clusterName: 'builds', vpc }),
@@ -64,13 +59,12 @@ function operatedStack({ settings, alarms, pools, perPool = false, encrypted = f
     taskFamilies: 'TestAutoscalerPool*',
     settings: { memory: 512, inVpc: true, tracing: false, ...settings },
     logGroup: new LogGroup(stack, 'Logs'),
-    kmsKey,
+    kmsKey: undefined,
   });
   const operated = { autoscaler, pools: sized };
   const made = new Alarms(stack, 'Alarms', {
     ...operated,
     settings: { enabled: true, emails: [], ...alarms },
-    kmsKey,
   });
   new Dashboard(stack, 'Dashboard', { ...operated, perPool, alarms: made.alarms });
   return stack;

@@ -47,21 +47,6 @@ const detailed = operate({ pools, perPool: true });
 describe('the dashboard', () => {
   const widgets = widgetsIn(plain);
 
-  it('has four questions as headings, in this order', () => {
-    const headings = widgets.filter(({ properties }) => properties.markdown?.startsWith('## '));
-    expect(headings.toSorted((a, b) => a.y - b.y).map(({ properties }) => properties.markdown)).toEqual([
-      '## Is anyone waiting?',
-      '## Is capacity coming?',
-      '## What does it cost?',
-      '## What is broken?',
-    ]);
-  });
-
-  it('begins with the commands and the path of the runbook', () => {
-    const [first] = widgets;
-    expect(first?.properties.markdown).toMatch(/autoscaler status.*autoscaler doctor.*docs\/operate\.md/s);
-  });
-
   it('draws fewer than 50 metrics, all published by the function for this deployment', () => {
     const metrics = metricsOf(widgets);
     const own = metrics.filter(([namespace]) => namespace === METRICS_NAMESPACE);
@@ -70,14 +55,6 @@ describe('the dashboard', () => {
     );
     for (const [, , dimension, service] of own) expect([dimension, service]).toEqual(['service', 'Test']);
     expect(metrics.length).toBeLessThan(50);
-  });
-
-  it('prices a daemon at the hourly cost of the most expensive pool', () => {
-    const expressions = widgets.flatMap(({ properties }) => properties.metrics ?? []).flat();
-    // 2 vCPU and 4 GB of arm64 on demand
-    expect(expressions).toContainEqual(
-      expect.objectContaining({ expression: '0.079 * (busy + idle + starting)' }),
-    );
   });
 
   it('shows overrides, retiring pools, findings, failures and the state of every alarm', () => {
