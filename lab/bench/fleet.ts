@@ -6,6 +6,7 @@ import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../lambda/decision/model/tags.ts';
 import { HOUR_MS, MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { Random } from '../world/base/random.ts';
+import type { DrainSettings } from '../world/pool-settings.ts';
 import { World } from '../world/world.ts';
 
 /** The same size and seed give the same deployment. */
@@ -81,13 +82,12 @@ function configOf(pools: readonly FleetPool[], { daemons, workspaces }: FleetSiz
     limits: { maxTasks: Math.ceil(daemons * 1.5 + workspaces / 5) + pools.length },
     // longer than an invocation, so that one invocation is one look
     looks: { every: '60s' },
-    pools: pools.map((pool, index) => ({
-      ...pool,
-      key: { secret: `coder/keys/${pool.name}` },
-      min: 1,
-      max: Math.ceil((daemons / pools.length) * 2 + workspaces / pools.length / 5) + 2,
-      warm: index % 3,
-    })),
+    pools: pools.map((pool, index) => {
+      const defaults = { idleTimeout: undefined, schedules: [], capacity: undefined, whenBlind: undefined };
+      const max = Math.ceil((daemons / pools.length) * 2 + workspaces / pools.length / 5) + 2;
+      const drains: DrainSettings = { ...defaults, min: 1, max, warm: index % 3, retiring: false };
+      return { ...pool, key: { secret: `coder/keys/${pool.name}` }, ...drains };
+    }),
   };
 }
 

@@ -8,6 +8,7 @@ import type { Random } from '../../world/base/random.ts';
 import type { VirtualScheduler } from '../../world/base/virtual-scheduler.ts';
 import type { Range } from '../../world/ecs/parts/latencies.ts';
 import { InProcessFunction, type Line } from '../../world/in-process/function.ts';
+import type { DrainSettings } from '../../world/pool-settings.ts';
 import type { Fate } from '../../world/queue/model.ts';
 import { type ConnectionFaults, FaultyConnection } from './world/faulty-connection.ts';
 import type { FleetPool } from './world/fleet.ts';
@@ -139,17 +140,22 @@ function configOf(
     limits: { maxTasks, ...(dollarsPerHour !== undefined && { dollarsPerHour }) },
     looks: { every: `${lookEveryS}s` },
     roll: { atOnce: `${atOncePercent}%` },
-    pools: pools.map(({ name, organization, tags, min, max, warm, retiring, idleTimeoutS, capacity }) => ({
-      name,
-      organization,
-      tags,
-      min,
-      max,
-      warm,
-      retiring,
-      key: { secret: `coder/keys/${name}` },
-      idleTimeout: `${idleTimeoutS}s`,
-      ...(capacity && { capacity }),
-    })),
+    pools: pools.map((pool) => {
+      const { name, organization, tags } = pool;
+      return { name, organization, tags, key: { secret: `coder/keys/${name}` }, ...drainSettings(pool) };
+    }),
+  };
+}
+
+function drainSettings({ min, max, warm, retiring, idleTimeoutS, capacity }: FleetPool): DrainSettings {
+  const undrawn = { schedules: undefined, whenBlind: undefined };
+  return {
+    ...undrawn,
+    min,
+    max,
+    warm,
+    retiring,
+    idleTimeout: `${idleTimeoutS}s`,
+    capacity: capacity && [...capacity],
   };
 }

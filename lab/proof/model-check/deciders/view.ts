@@ -21,6 +21,7 @@ import type {
 } from '../../../../lambda/decision/model/snapshot.ts';
 import { normalizeTags, type Tags } from '../../../../lambda/decision/model/tags.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../../lambda/decision/model/units.ts';
+import type { DrainSettings } from '../../../world/pool-settings.ts';
 import { ASKED_BELOW, holdsJob, type ModelTask, UNPROTECTED } from '../world/task.ts';
 
 export type EcsReadings = {
@@ -86,24 +87,27 @@ const CPU: SeenPool = { name: 'cpu', tags: { pool: 'cpu' } };
 
 /** A configuration with these pools; idle daemons may drain at once. */
 export function configWith(
-  pools: readonly (SeenPool & Partial<Bounds>)[],
+  pools: readonly (SeenPool & Bounds)[],
   limits?: { readonly maxTasks: number },
 ): Config {
   return checkConfig({
     coder: { url: 'https://coder.example.com', token: { secret: 'token' } },
-    ...(limits === undefined ? {} : { limits }),
-    pools: pools.map((pool) => ({
-      ...pool,
-      organization: ORGANIZATION.name,
-      key: { secret: `keys/${pool.name}` },
+    limits,
+    pools: pools.map(({ name, tags, ...bounds }) => ({
+      ...{ name, tags, organization: ORGANIZATION.name, key: { secret: `keys/${name}` } },
+      ...drainSettings(bounds),
     })),
   }).config;
 }
 
-const CONFIG = configWith([CPU]);
+/** The model looks at counts, one pool or two; it has neither hours nor outages of coderd. */
+function drainSettings(bounds: Bounds): DrainSettings {
+  const none = { schedules: [], retiring: false, capacity: undefined, whenBlind: undefined };
+  return { ...bounds, warm: 'auto', idleTimeout: undefined, ...none };
+}
 
 export function configOf(bounds: Bounds): Config {
-  return { ...CONFIG, pools: CONFIG.pools.map((pool) => ({ ...pool, ...bounds })) };
+  return configWith([{ ...CPU, ...bounds }]);
 }
 
 /** What was learned if all pools together keep a daemon free for builds with the tags of the first. */
