@@ -7,6 +7,7 @@ import type { GuardInput, GuardTable } from '../../../world/task/guard-table.ts'
 import type { Decider, Write } from '../deciders/decider.ts';
 import { seenByCoder, seenByEcs } from '../deciders/view.ts';
 import { feed, judgeLook } from '../world/guard-step.ts';
+import { missingIn, type Scheduled, surplusIn } from '../world/scheduler.ts';
 import {
   ASK,
   ASKED_BELOW,
@@ -185,9 +186,8 @@ function refuses(task: ModelTask, world: QuietWorld, reading: RuleReading = NOTH
 function schedule(world: QuietWorld, reading: RuleReading): readonly QuietWorld[] {
   const isFree = (task: ModelTask | undefined): boolean => task?.protection === UNPROTECTED;
   const kept = world.tasks.map((task) => (isFree(task) && task?.revision === 'old' ? undefined : task));
-  const count = countedOf({ ...world, tasks: kept }, reading);
   const free = [...kept.keys()].filter((slot) => isFree(kept[slot]));
-  const surplus = Math.max(0, Math.min(count - world.desired, free.length));
+  const surplus = Math.min(surplusIn(scheduledOf({ ...world, tasks: kept }, reading)), free.length);
   return choices(free, surplus).map((victims) => {
     const left = kept.map((task, slot) => (victims.includes(slot) ? undefined : task));
     const next = started({ ...world, tasks: left }, reading);
@@ -197,13 +197,13 @@ function schedule(world: QuietWorld, reading: RuleReading): readonly QuietWorld[
 }
 
 function started(world: QuietWorld, reading: RuleReading): QuietWorld {
-  let missing = world.desired - countedOf(world, reading);
+  let missing = missingIn(scheduledOf(world, reading));
   return { ...world, tasks: world.tasks.map((task) => task ?? (missing-- > 0 ? NEW_TASK : undefined)) };
 }
 
-function countedOf({ tasks, isDeploying }: QuietWorld, { cleanup }: RuleReading): number {
-  const isEvery = isDeploying || cleanup?.counts !== false;
-  return tasks.filter((task) => task !== undefined && (isEvery || task.revision === 'new')).length;
+function scheduledOf({ tasks, desired, isDeploying }: QuietWorld, { cleanup }: RuleReading): Scheduled {
+  const revisions = tasks.flatMap((task) => (task === undefined ? [] : { deploymentId: task.revision }));
+  return { desired, revisions, countsOld: isDeploying || cleanup?.counts !== false };
 }
 
 function completed(world: QuietWorld, { cleanup }: RuleReading): QuietWorld {

@@ -4,6 +4,7 @@
  * every job that can run must run, and both pools must settle at what the configuration keeps.
  */
 import { settlingJudge } from '../progress/settling.ts';
+import { missingIn, surplusIn } from '../world/scheduler.ts';
 import { type Judge, judgeAll } from '../world/search.ts';
 import {
   type Call,
@@ -12,6 +13,7 @@ import {
   isFree,
   SLOTS,
   type SmallPool,
+  scheduledIn,
   servedBy,
   type TwoPools,
   type TwoPoolsCodes,
@@ -72,14 +74,14 @@ function everyWay(options: readonly (readonly SmallPool[])[]): readonly TwoPools
 /** The pool after ECS has stopped its surplus, in every way. */
 function withoutSurplus(pool: SmallPool): readonly SmallPool[] {
   const free = [...pool.slots.keys()].filter((slot) => isFree(pool.slots[slot] ?? 'none'));
-  if (tasksIn(pool) <= pool.desired || free.length === 0) return [pool];
+  if (surplusIn(scheduledIn(pool)) === 0 || free.length === 0) return [pool];
   return free.flatMap((slot) => withoutSurplus(withSlot(pool, slot, 'none')));
 }
 
 /** The pool after ECS has placed its missing tasks, or has said that it cannot. */
 function started(pool: SmallPool, isBlocked: boolean): SmallPool {
-  const missing = pool.desired - tasksIn(pool);
-  if (missing <= 0) return pool;
+  const missing = missingIn(scheduledIn(pool));
+  if (missing === 0) return pool;
   if (isBlocked) return { ...pool, isUnplaced: true };
   let rest = missing;
   const slots = pool.slots.map((state) => (state === 'none' && rest-- > 0 ? 'pending' : state));

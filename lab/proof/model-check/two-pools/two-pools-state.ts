@@ -10,6 +10,7 @@ import {
   snapshotOfPools,
 } from '../deciders/view.ts';
 import { Interned } from '../world/interned.ts';
+import type { Scheduled } from '../world/scheduler.ts';
 
 /** What is in a slot. `asked`: idle, with a drain request; `finishing`: with a drain request and a job. */
 export type SlotState = 'none' | 'pending' | 'booting' | 'idle' | 'busy' | 'asked' | 'finishing' | 'left';
@@ -60,6 +61,12 @@ export function isFree(state: SlotState): boolean {
 
 export function tasksIn({ slots }: Pick<SmallPool, 'slots'>): number {
   return slots.filter((state) => state !== 'none').length;
+}
+
+/** No task of these pools is old. */
+export function scheduledIn({ slots, desired }: SmallPool): Scheduled {
+  const revisions = slots.flatMap((state) => (state === 'none' ? [] : { deploymentId: 'new' as const }));
+  return { desired, revisions, countsOld: true };
 }
 
 export function withSlot(pool: SmallPool, slot: number, state: SlotState): SmallPool {

@@ -5,6 +5,7 @@
  * end between any two calls, or its calls for one pool may fail.
  */
 import type { Decide } from '../deciders/decider.ts';
+import { missingIn, surplusIn } from '../world/scheduler.ts';
 import type { Fail, Model } from '../world/search.ts';
 import { settlesFrom } from './two-pools-quiet.ts';
 import {
@@ -16,6 +17,7 @@ import {
   NAMES,
   type SlotState,
   type SmallPool,
+  scheduledIn,
   servedBy,
   type TwoPools,
   TwoPoolsCodes,
@@ -126,15 +128,14 @@ function jobSteps(pool: SmallPool, jobs: number): readonly PoolStep[] {
 
 /** ECS keeps the desired count, and may stop any unprotected task when there are too many. */
 function ecsSteps(pool: SmallPool): readonly PoolStep[] {
-  const { slots, desired, isUnplaced } = pool;
-  const there = tasksIn(pool);
+  const { slots, isUnplaced } = pool;
   const steps: PoolStep[] = [];
   if (isUnplaced)
     steps.push({
       what: 'six hours pass since ECS could not place a task',
       to: { ...pool, isUnplaced: false },
     });
-  if (there < desired) {
+  if (missingIn(scheduledIn(pool)) > 0) {
     if (!isUnplaced) steps.push({ what: 'ECS cannot place a task', to: { ...pool, isUnplaced: true } });
     const slot = slots.indexOf('none');
     if (slot >= 0)
@@ -143,7 +144,7 @@ function ecsSteps(pool: SmallPool): readonly PoolStep[] {
         to: { ...withSlot(pool, slot, 'pending'), isUnplaced: false },
       });
   }
-  if (there > desired)
+  if (surplusIn(scheduledIn(pool)) > 0)
     for (const [slot, state] of slots.entries())
       if (isFree(state))
         steps.push({ what: `ECS stops the task that is ${state}`, to: withSlot(pool, slot, 'none') });

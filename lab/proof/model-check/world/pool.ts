@@ -9,6 +9,7 @@ import type { Move } from './guard-step.ts';
 import { remembered } from './interned.ts';
 import { poolMovesOf, type TaskRules, withoutKey } from './pool-moves.ts';
 import { copyInto, NO_TASK, type PoolCodes, type PoolState } from './pool-state.ts';
+import { missingIn, type Scheduled, surplusIn } from './scheduler.ts';
 import type { Emit, Fail, Judge, Model } from './search.ts';
 import { holdsJob, isAtRisk, type ModelTask, NEW_TASK, UNPROTECTED } from './task.ts';
 
@@ -27,6 +28,7 @@ type Kind = {
   readonly moves: readonly (Omit<Move, 'to'> & { readonly to: number })[];
   readonly isHolding: boolean;
   readonly isOld: boolean;
+  readonly scheduled?: Scheduled['revisions'][number];
   readonly isFree: boolean;
   readonly isAtRisk: boolean;
   readonly asOld: number;
@@ -93,22 +95,23 @@ export class PoolModel implements Model {
    */
   #expandScheduler(kinds: readonly Kind[], emit: Emit, fail: Fail): void {
     const { desired, isDeploying } = this.#now;
-    const count = kinds.filter(({ task }) => task !== undefined).length;
-    const old = kinds.filter(({ isOld }) => isOld).length;
-    const counted = isDeploying ? count : count - old;
-    if (counted < desired && !this.#now.isUnplaced) {
+    const revisions = kinds.flatMap(({ scheduled }) => scheduled ?? []);
+    const isMissing = missingIn({ desired, revisions, countsOld: isDeploying }) > 0;
+    const isSurplus = surplusIn({ desired, revisions, countsOld: true }) > 0;
+    const hasOld = isDeploying || kinds.some(({ isOld }) => isOld);
+    if (isMissing && !this.#now.isUnplaced) {
       this.#asNow().isUnplaced = true;
       this.#emit(emit, 'ECS cannot place a task', -1);
     }
     for (const [slot, kind] of kinds.entries()) {
       if (kind.task === undefined) {
-        if (counted >= desired) continue;
+        if (!isMissing) continue;
         this.#withTask(slot, this.#fresh).isUnplaced = false;
         this.#emit(emit, 'ECS starts it', slot);
-        if (!isDeploying && old === 0) continue;
+        if (!hasOld) continue;
         this.#withTask(slot, this.#freshOld).isUnplaced = false;
         this.#emit(emit, 'ECS starts it with the old revision', slot);
-      } else if (kind.isFree && (count > desired || kind.isOld)) {
+      } else if (kind.isFree && (isSurplus || kind.isOld)) {
         if (kind.isAtRisk) fail('safety', 'ECS stops a task whose daemon holds a job or may get one', slot);
         this.#withTask(slot, NO_TASK);
         this.#emit(emit, 'ECS stops it', slot);
@@ -190,6 +193,7 @@ function readKind(codes: PoolCodes, id: number, rules: TaskRules): Kind {
     moves: poolMovesOf(task, rules).map((move) => ({ ...move, to: kinds.idOf(move.to) })),
     isHolding: holdsJob(task),
     isOld: task.revision === 'old',
+    scheduled: { deploymentId: task.revision },
     isFree: task.protection === UNPROTECTED,
     isAtRisk: isAtRisk(task),
     asOld: kinds.idOf({ ...task, revision: 'old' }),
