@@ -2,11 +2,14 @@
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { EcsTask, EcsTaskState, Protection } from '../../world/ecs/task.ts';
 import type { Kill, World } from '../../world/world.ts';
-import type { LedgerFigures } from './figures.ts';
+import type { WorldResult } from './figures.ts';
 import type { LookLog } from './look-log.ts';
 import type { Crash } from './world/world-events.ts';
 
-export type LedgerAudit = { readonly figures: LedgerFigures; readonly problems: readonly string[] };
+export type LedgerAudit = {
+  readonly figures: Pick<WorldResult, 'died' | 'listed' | 'unknowable'>;
+  readonly problems: readonly string[];
+};
 
 /** A look reports a death from 2 minutes after its task has stopped, and there is one every minute. */
 const SEEN_WITHIN_MS = 4 * 60_000;
@@ -32,7 +35,7 @@ export class DaemonRows {
 type AuditInput = {
   readonly world: World;
   readonly crashes: readonly Crash[];
-  readonly log: Pick<LookLog, 'orphans' | 'unknownTasks'>;
+  readonly log: Pick<LookLog, 'orphans'>;
   readonly rows: DaemonRows;
   /** Tasks with imitated daemons: rows do not tell whose jobs these were. @default none */
   readonly imitated?: ReadonlySet<string>;
@@ -50,9 +53,7 @@ export function auditLedger({ world, crashes, log, rows, imitated = new Set() }:
     figures: {
       died: deaths.length,
       listed: deaths.length - unlisted.length,
-      invented: invented.length,
       unknowable: unknowable.length,
-      saidUnknown: unknowable.filter(({ taskId }) => log.unknownTasks.has(taskId)).length,
     },
     problems: [
       ...missed.map(

@@ -1,5 +1,5 @@
 /** Collects the results of a world's looks, and the problems: actions that a look must not take. */
-import { lastPart, plusMs } from '../../../lambda/decision/model/brands.ts';
+import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import { type OrphanEvent, orphansOf } from '../../../lambda/look/orphan-event.ts';
 import type { World } from '../../world/world.ts';
@@ -17,8 +17,6 @@ const MOST_ASKS = 20;
 
 export class LookLog {
   looks = 0;
-  asksRefused = 0;
-  falseRolls = 0;
   /**
    * What the last look reported. `held` are organizations of which coderd lists no daemon although
    * tasks hold leases: their only key was deleted. This contradiction holds scale-in
@@ -26,8 +24,6 @@ export class LookLog {
    */
   report: LookReport = { held: new Set(), retired: new Set() };
   readonly orphans = new Map<string, OrphanEvent>();
-  /** Tasks of which looks said that nobody knows whether they ran a build. */
-  readonly unknownTasks = new Set<string>();
   readonly problems: string[] = [];
   readonly #options: LookLogOptions;
   /** Number of drain requests that ECS accepted, by task. */
@@ -41,9 +37,8 @@ export class LookLog {
     const { world, readLagMs = 0 } = this.#options;
     const from = plusMs(world.timeline.now(), -durationMs);
     this.looks += 1;
-    this.asksRefused += result.outcome.refused.length;
     this.report = reportOf(result);
-    this.#addDeaths(result);
+    for (const orphan of orphansOf(result.plan.findings)) this.orphans.set(orphan.job, orphan);
     this.problems.push(
       ...pauseViolations(world, result, { from, readLagMs }),
       ...this.#rolledFalsely(result),
@@ -57,16 +52,8 @@ export class LookLog {
     this.problems.push(`an invocation threw ${text}`);
   }
 
-  #addDeaths({ plan: { findings } }: LookResult): void {
-    for (const orphan of orphansOf(findings)) this.orphans.set(orphan.job, orphan);
-    for (const finding of findings)
-      if (finding.code === 'build-of-task-unknown')
-        for (const task of finding.tasks) this.unknownTasks.add(lastPart(task));
-  }
-
   #rolledFalsely({ outcome: { applied } }: LookResult): readonly string[] {
     const found = applied.filter((action) => isFalseRoll(this.#options.world, action));
-    this.falseRolls += found.length;
     return found.map(({ pool }) => `pool "${pool}": a task drained for an old secret has the present value`);
   }
 

@@ -70,23 +70,19 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
   const unrest = await waitForRest(events, scheduler, log);
   const ledger = auditLedger({ ...events, log, rows });
   const { killedByUs, killedByOthers } = world.figures();
-  const leaves = world.leaves();
   return {
     ...events.counts,
     seed: plan.seed,
     killedByUs,
     killedByOthers,
-    asksRefused: log.asksRefused,
-    falseRolls: log.falseRolls,
     worlds: 1,
     heldWorlds: log.report.held.size > 0 ? 1 : 0,
     ticks: log.looks,
     retired: fleet.retired,
     messageFaults: autoscaler.messageFaults,
-    leaves: leaves.length,
+    leaves: world.leaves().length,
     builds: world.coderd.jobs().filter(({ workerId }) => workerId !== undefined).length,
-    idleToGoneSeconds: leaves.map(({ idleSince, goneAt }) => (goneAt - idleSince) / 1000),
-    ledger: ledger.figures,
+    ...ledger.figures,
     watched: watch.figures(),
     problems: [
       ...killedBuilds(world),

@@ -12,7 +12,7 @@ import type { EcsTask } from '../../world/ecs/task.ts';
 import { type PoolTasks, tasksByPool } from './tasks-by-pool.ts';
 import type { FleetPool } from './world/fleet.ts';
 import { TASK_DOLLARS } from './world/plan.ts';
-import type { Outage, WorldEvents } from './world/world-events.ts';
+import type { WorldEvents } from './world/world-events.ts';
 
 /** What is watched, with the labels of the table. */
 export const WATCHED = {
@@ -29,23 +29,15 @@ export const WATCHED = {
   floorFlaps: 'floors that launched, and were lowered within five minutes without a job',
   /** In worlds whose processes live for longer than a minute: they remember. */
   repeatedRefusals: 'requests refused twice for one task within a minute',
-  mostRefusals: 'most refusals to one task',
   falseContested: 'looks with count-contested without others that change the count',
   reaped: 'jobs that a pool fits, failed by coderd after 30 minutes',
   /** Longer than three starts, although a pool that fits has room all that time. Prebuilds may wait. */
   stalled: 'jobs that waited three starts beside a pool with room',
-  /** An outage that lasts ten minutes or more. */
-  outages: 'outages of ten minutes and more',
-  toldOutages: '… with their finding within ten minutes',
-  agentsDown: 'agents down for ten minutes and more',
-  toldAgentsDown: '… with a finding within ten minutes',
 } as const;
 
 export type WatchedFigures = Readonly<Record<keyof typeof WATCHED, number>> & {
   /** From the submission of each job until its start, in seconds. */
   readonly waits: readonly number[];
-  /** The number of looks with each finding that no world without a fault may have. */
-  readonly findings: Readonly<Record<string, number>>;
 };
 
 /** Floors that are the busy daemons and some more: they follow the jobs. */
@@ -68,18 +60,8 @@ const NEEDS_NO_FAULT: ReadonlySet<Finding['code']> = new Set([
 const BEGINNING_MS = MINUTE_MS;
 
 const FLAP_MS = 5 * MINUTE_MS;
-const TOLD_WITHIN_MS = 10 * MINUTE_MS;
 const CONTESTED_WITHIN_MS = 60 * MINUTE_MS;
 const CHANGES_OF_A_CONTEST = 3;
-
-/** The findings that tell of each outage. */
-const TELLS: Readonly<Record<Outage['kind'], RegExp>> = {
-  agents: /^(starts-failing|tasks-(lease-late|unguarded|vacant))$/,
-  coderd: /^(jobs|daemons)-failed$/,
-  starts: /^starts-failing$/,
-  placement: /^placement-failing$/,
-  key: /^(worker-unknown|daemons-empty-while-leased|tasks-without-daemon|starts-failing)$/,
-};
 
 export class Watch {
   readonly #events: WorldEvents;
@@ -88,6 +70,7 @@ export class Watch {
     keyof typeof WATCHED,
     number
   >;
+  /** The number of looks with each finding that no world without a fault may have. */
   readonly #findings: Record<string, number> = {};
   /** Tasks that the world began with: no look launched them. */
   readonly #first = new Set<string>();
@@ -96,13 +79,12 @@ export class Watch {
   /** By pool: when one of its tasks last got a job. */
   readonly #servedAt = new Map<string, EpochMs>();
   readonly #floors = new Map<string, { readonly count: number; readonly raisedAt: EpochMs | undefined }>();
-  readonly #refused = new Map<string, { readonly times: number; readonly at: EpochMs }>();
+  readonly #refusedAt = new Map<string, EpochMs>();
   /** By pending job: since when a pool that fits has had room at each look. */
   readonly #roomSince = new Map<JobId, EpochMs>();
   readonly #stalled = new Set<JobId>();
   /** The limits that were kept at some look. */
   readonly #reached = new Set<string>();
-  readonly #toldAt = new Map<Outage, EpochMs>();
 
   constructor(events: WorldEvents) {
     this.#events = events;
@@ -133,26 +115,14 @@ export class Watch {
 
   figures(): WatchedFigures {
     const jobs = this.#events.world.coderd.jobs();
-    const long = this.#events.outages.filter(
-      ({ at, endedAt = this.#now() }) => endedAt - at >= TOLD_WITHIN_MS,
-    );
-    const isTold = (outage: Outage): boolean =>
-      (this.#toldAt.get(outage) ?? Number.POSITIVE_INFINITY) - outage.at <= TOLD_WITHIN_MS;
-    const agents = long.filter(({ kind }) => kind === 'agents');
     return {
       ...this.#counts,
       launches: this.#events.world.figures().tasks.launched - this.#first.size,
-      mostRefusals: Math.max(0, ...[...this.#refused.values()].map(({ times }) => times)),
       reaped: jobs.filter((job) => job.failedBy === 'pending-reaper' && this.#poolsFor(job).length > 0)
         .length,
-      outages: long.length,
-      toldOutages: long.filter(isTold).length,
-      agentsDown: agents.length,
-      toldAgentsDown: agents.filter(isTold).length,
       waits: jobs.flatMap(({ createdAt, startedAt, workerId }) =>
         startedAt === undefined || workerId === undefined ? [] : [(startedAt - createdAt) / SECOND_MS],
       ),
-      findings: this.#findings,
     };
   }
 
@@ -238,22 +208,18 @@ export class Watch {
     const now = this.#now();
     for (const { task, reason } of refused) {
       if (reason === 'MISSING') continue;
-      const { times = 0, at } = this.#refused.get(task) ?? {};
+      const at = this.#refusedAt.get(task);
       const isRemembered = this.#events.plan.memory.processLifeMs[1] > MINUTE_MS;
       if (isRemembered && at !== undefined && now - at < MINUTE_MS) this.#counts.repeatedRefusals += 1;
-      this.#refused.set(task, { times: times + 1, at: now });
+      this.#refusedAt.set(task, now);
     }
   }
 
   #watchFindings(findings: readonly Finding[]): void {
     const now = this.#now();
     const isBeginning = now - this.#beganAt < BEGINNING_MS;
-    for (const code of new Set(findings.map((finding) => finding.code))) {
+    for (const code of new Set(findings.map((finding) => finding.code)))
       if (!NEEDS_NO_FAULT.has(code) && !isBeginning) this.#findings[code] = (this.#findings[code] ?? 0) + 1;
-      for (const outage of this.#events.outages)
-        if (outage.endedAt === undefined && TELLS[outage.kind].test(code) && !this.#toldAt.has(outage))
-          this.#toldAt.set(outage, now);
-    }
     for (const finding of findings) {
       if (finding.code !== 'count-contested') continue;
       const since = now - CONTESTED_WITHIN_MS;

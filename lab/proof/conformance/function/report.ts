@@ -1,10 +1,5 @@
-/** Reports a run: builds from coderd, tasks from the world, and looks from the function's log. */
-import Table from 'cli-table3';
-import { percentile } from '../../../../lambda/decision/model/collections.ts';
-import { normalizeTags, tagKey } from '../../../../lambda/decision/model/tags.ts';
+/** Reports a run: builds from coderd, and tasks from the world. */
 import type { RealJob, RealWorkspace } from './coderd-api.ts';
-import type { LookRecord } from './look-record.ts';
-import { POOLS } from './story.ts';
 
 export type LaunchedTask = {
   readonly pool: string;
@@ -26,7 +21,6 @@ export type ConformanceRun = {
   readonly remaining: number;
   /** Names of daemons that were killed before they had exited. */
   readonly killed: readonly string[];
-  readonly looks: LookRecord;
   readonly invocations: number;
   /** Errors of invocations, of the control port and of coderd's lifecycle executor. */
   readonly errors: readonly string[];
@@ -54,17 +48,15 @@ export function problemsOf(run: ConformanceRun): readonly string[] {
 }
 
 export function reportText(run: ConformanceRun): string {
-  const { looks } = run;
+  const builds = buildsOf(run.jobs);
+  const waits = builds.flatMap(({ created_at, started_at }) =>
+    started_at == null ? [] : [(started_at - created_at) / 1000],
+  );
   return [
-    `coderd ${run.coderdVersion}`,
-    tableOf(run),
-    `daemons killed: ${run.killed.length}; tasks stopped while another build of their pool ran: ${goneBesideBuilds(run)}`,
+    `coderd ${run.coderdVersion}: ${run.invocations} invocations`,
+    `builds: ${builds.length}, started: ${waits.length}, longest wait: ${Math.max(0, ...waits).toFixed(1)} s`,
+    `tasks launched: ${run.tasks.length}; stopped while another build of their pool ran: ${goneBesideBuilds(run)}`,
     ...run.sleepers.map((it) => autostartText(it, run.dueAt)),
-    `${looks.looks} looks in ${run.invocations} invocations`,
-    ...Object.entries(looks.reasons).map(([pool, reasons]) => `  ${pool}: ${counts(reasons)}`),
-    ...rows('finding', looks.findings),
-    ...rows('failure', looks.failures),
-    ...looks.otherLines.map((line) => `other log line: ${line}`),
     ...problemsOf(run).map((problem) => `PROBLEM: ${problem}`),
   ].join('\n');
 }
@@ -81,27 +73,6 @@ function goneBesideBuilds({ tasks, jobs }: ConformanceRun): number {
   return tasks.filter(({ pool, goneAt }) => goneAt !== undefined && runs(pool, goneAt)).length;
 }
 
-function tableOf({ jobs, tasks }: ConformanceRun): string {
-  const head = ['pool', 'builds', 'served', 'failed', 'wait median s', 'p90', 'max', 'tasks launched'];
-  const table = new Table({ head, style: { head: [], border: [], compact: true } });
-  const builds = buildsOf(jobs);
-  const rowOf = (name: string, own: readonly RealJob[], launched: number): readonly string[] => {
-    const waits = own
-      .flatMap(({ created_at, started_at }) => (started_at == null ? [] : [(started_at - created_at) / 1000]))
-      .toSorted((a, b) => a - b);
-    const failed = own.filter(({ status }) => status === 'failed' || status === 'canceled').length;
-    const quantiles = [0.5, 0.9, 1].map((share) => percentile(waits, share).toFixed(1));
-    return [name, ...[own.length, waits.length, failed].map(String), ...quantiles, `${launched}`];
-  };
-  for (const { name, tags } of POOLS) {
-    const key = tagKey(normalizeTags(tags));
-    const own = builds.filter((job) => tagKey(normalizeTags(job.tags)) === key);
-    table.push([...rowOf(name, own, tasks.filter(({ pool }) => pool === name).length)]);
-  }
-  table.push([...rowOf('all', builds, tasks.length)]);
-  return table.toString();
-}
-
 function autostartText(workspace: RealWorkspace, dueAt: Date): string {
   const { created_at, job } = workspace.latest_build;
   if (!isAutostarted(workspace))
@@ -114,11 +85,3 @@ const isAutostarted = ({ latest_build }: RealWorkspace): boolean => latest_build
 
 const buildsOf = (jobs: readonly RealJob[]): readonly RealJob[] =>
   jobs.filter(({ type }) => type === 'workspace_build');
-
-const rows = (what: string, counted: Readonly<Record<string, number>>): readonly string[] =>
-  Object.entries(counted).map(([text, times]) => `${what}, ${times} looks: ${text}`);
-
-const counts = (of: Readonly<Record<string, number>>): string =>
-  Object.entries(of)
-    .map(([word, times]) => `${word} ${times}`)
-    .join(', ');

@@ -4,7 +4,7 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../lambda/decision/model
 import type { Random } from '../../../world/base/random.ts';
 import type { FleetPool } from '../world/fleet.ts';
 import { INCIDENTS, type Incident, timesSource } from '../world/plan.ts';
-import { type Outage, spreadMs, type WorldEvents } from '../world/world-events.ts';
+import { spreadMs, type WorldEvents } from '../world/world-events.ts';
 
 /** Of a drain request (docs/internals/architecture.md, "The lease"); here to any running task. */
 const ASK_MINUTES = 1380;
@@ -222,20 +222,14 @@ class Outages {
   }
 
   #begin(
-    kind: Outage['kind'],
+    kind: string,
     pool: string,
-    [fromMs, toMs]: readonly [number, number],
+    range: readonly [fromMs: number, toMs: number],
     end: () => void,
   ): string {
-    const { world, outages } = this.#events;
-    const outage: Outage = { kind, at: world.timeline.now() };
-    outages.push(outage);
-    this.#open.set(`${kind} ${pool}`, () => {
-      outage.endedAt = world.timeline.now();
-      end();
-    });
-    const ms = spreadMs(this.#random, fromMs, toMs);
-    world.timeline.after(ms, () => this.#end(`${kind} ${pool}`));
+    this.#open.set(`${kind} ${pool}`, end);
+    const ms = spreadMs(this.#random, ...range);
+    this.#events.world.timeline.after(ms, () => this.#end(`${kind} ${pool}`));
     return `for ${Math.round(ms / SECOND_MS)} s`;
   }
 

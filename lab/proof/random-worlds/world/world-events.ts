@@ -7,13 +7,6 @@ import type { World } from '../../../world/world.ts';
 import type { Fleet } from './fleet.ts';
 import { seeded, type WorldPlan } from './plan.ts';
 
-export type Outage = {
-  readonly kind: 'agents' | 'coderd' | 'key' | 'starts' | 'placement';
-  readonly at: EpochMs;
-  /** Absent: it has not ended. */
-  endedAt?: EpochMs;
-};
-
 export type Crash = { readonly job: JobId; readonly taskId: string; readonly at: EpochMs };
 
 type Given = {
@@ -33,7 +26,6 @@ export class WorldEvents {
   /** So many of the next calls of the function are made on a connection that the far end forgot. */
   forgottenCalls = 0;
   readonly crashes: Crash[] = [];
-  readonly outages: Outage[] = [];
   /** The changes of desired counts that a person made. */
   readonly countsByHand: { readonly pool: string; readonly at: EpochMs }[] = [];
   /** The ids of the tasks that other daemons claimed. */

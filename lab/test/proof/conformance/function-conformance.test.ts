@@ -7,7 +7,6 @@ import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../../../lambda/config/read.ts';
 import type { EpochMs } from '../../../../lambda/decision/model/brands.ts';
 import type { RealJob, RealWorkspace } from '../../../proof/conformance/function/coderd-api.ts';
-import { recordOf } from '../../../proof/conformance/function/look-record.ts';
 import { RealDaemons } from '../../../proof/conformance/function/real-daemons.ts';
 import { type ConformanceRun, problemsOf, reportText } from '../../../proof/conformance/function/report.ts';
 import { configOf } from '../../../proof/conformance/function/story.ts';
@@ -120,20 +119,6 @@ describe('configOf', () => {
   });
 });
 
-describe('recordOf', () => {
-  it('counts reasons, findings and failures in the log, and keeps other lines', () => {
-    const pool = { name: 'gpu', why: [{ code: 'nothing-to-do' }] };
-    const look = { message: 'look', pools: [pool], findings: ['late'], failures: [] };
-    expect(recordOf([JSON.stringify(look), JSON.stringify(look), 'Warning: x', ''])).toEqual({
-      looks: 2,
-      reasons: { gpu: { 'nothing-to-do': 2 } },
-      findings: { late: 2 },
-      failures: {},
-      otherLines: ['Warning: x'],
-    });
-  });
-});
-
 const gpuJob = (change: Partial<RealJob> = {}): RealJob => ({
   id: 'j1',
   type: 'workspace_build',
@@ -162,15 +147,14 @@ const run: ConformanceRun = {
   ],
   remaining: 0,
   killed: [],
-  looks: recordOf([]),
   invocations: 1,
   errors: [],
 };
 
 describe('the report of a run', () => {
-  it('has a row for each pool with waits in seconds, and the delay of each autostart', () => {
+  it('has the builds, their longest wait, and the delay of each autostart', () => {
     const text = reportText(run);
-    expect(text).toMatch(/gpu +│ 2 +│ 2 +│ 0 +│ 60\.0 +│ 60\.0 +│ 60\.0 +│ 2 /);
+    expect(text).toContain('builds: 2, started: 2, longest wait: 60.0 s');
     expect(text).toContain('autostart of w1: created 0.4 s after it was due, succeeded');
     expect(problemsOf(run)).toEqual([]);
   });

@@ -24,9 +24,7 @@ describe('random worlds', () => {
     expect(figures).toMatchObject({ killedByUs: 0, worlds: alone.length, seed: SEED });
     expect(figures.builds).toBeGreaterThan(LEAVES);
     expect(figures.overrides).toBeGreaterThan(0);
-    expect(figures.ledger.died).toBeGreaterThan(0);
-    expect(figures.ledger).toMatchObject({ recall: 1, precision: 1, invented: 0 });
-    expect(figures.idleToGoneSeconds.p95).toBeGreaterThan(figures.idleToGoneSeconds.p50);
+    expect(figures.died).toBeGreaterThan(0);
   });
 
   it('differ for different seeds', () => {
@@ -109,7 +107,7 @@ const STRESSES: readonly {
     claim: 'rolls no task that has the present value, and settles without an old key',
     seeds: SEEDS,
     change: () => ({ secrets: { changesAnHour: 0.5, listLagMs: 0, forbiddenAnHour: 2, liesAnHour: 8 } }),
-    check: ({ falseRolls }) => expect(falseRolls).toBe(0),
+    check: ({ problems }) => expect(problems).toEqual([]),
   },
   {
     when: 'daemons claim the tasks of others all the time',
@@ -152,9 +150,9 @@ const STRESSES: readonly {
       },
       outOfMemoryAnHour: 8,
     }),
-    check: ({ ledger }) => {
-      expect(ledger.died).toBeGreaterThan(10);
-      expect(ledger).toMatchObject({ invented: 0, listed: ledger.died - ledger.unknowable });
+    check: ({ died, listed, unknowable }) => {
+      expect(died).toBeGreaterThan(10);
+      expect(listed).toBe(died - unknowable);
     },
   },
 ];
