@@ -1,9 +1,9 @@
 /** Builds the explorations, each for any variant of the protocol: the protocol as it is, or a mutant. */
 import type { RuleReading } from '../../world/ecs/protection.ts';
 import { GUARD_TABLE } from '../../world/task/guard-table.ts';
-import { type Decide, type Decider, deciderOf, PRODUCT } from './deciders/decider.ts';
+import { type Decider, deciderOf, type LookRules, PRODUCT, type Readings } from './deciders/decider.ts';
 import { Product, type ProductRules } from './deciders/product.ts';
-import { type Bounds, configOf, withFailedStarts } from './deciders/view.ts';
+import { type Bounds, configOf } from './deciders/view.ts';
 import { progressJudge } from './progress/progress.ts';
 import { twoPoolsModel } from './two-pools/two-pools.ts';
 import type { TwoPoolsLimits } from './two-pools/two-pools-state.ts';
@@ -15,14 +15,14 @@ import { type PoolBound, PoolCodes } from './world/pool-state.ts';
 import { type Judge, judgeAll, type Model } from './world/search.ts';
 import { ASK } from './world/task.ts';
 
-export type Variant = Omit<Rules, 'hasLateLooks'> & { readonly decide: Decide };
+export type Variant = Omit<Rules, 'hasLateLooks'> & { readonly look: LookRules };
 
 export const AS_IT_IS: Variant = {
   table: GUARD_TABLE,
   ask: ASK,
   stopsPromptly: true,
   drainsInTime: true,
-  decide: PRODUCT,
+  look: PRODUCT,
 };
 
 export type Exploration = {
@@ -50,7 +50,7 @@ export function guards(bound: PoolBound, looks: 'prompt' | 'late'): Exploration 
   return {
     name: `guards with a clock and calls in flight${looks === 'late' ? ', looks answered late' : ''}`,
     bound,
-    build: ({ decide: _, ...rules }) => new GuardsModel(bound, { ...rules, hasLateLooks: looks === 'late' }),
+    build: ({ look: _, ...rules }) => new GuardsModel(bound, { ...rules, hasLateLooks: looks === 'late' }),
   };
 }
 
@@ -59,10 +59,10 @@ export function nonsensePool(bound: PoolBound, limits: Bounds): Exploration {
   return {
     name: 'a pool with a nonsense autoscaler until the world is quiet',
     bound,
-    build: ({ table, decide }) => {
+    build: ({ table, look }) => {
       const codes = new PoolCodes(bound);
       const rules = { table, autoscaler: nonsense, hasOperator: false, endsSessions: false };
-      return new PoolModel(codes, rules, settlesFrom(codes, { table, limits, decide }));
+      return new PoolModel(codes, rules, settlesFrom(codes, { table, limits, look }));
     },
   };
 }
@@ -81,15 +81,15 @@ export function productPool(bound: PoolBound, limits: Bounds, overlapping: 0 | 1
 }
 
 function buildPool(bound: PoolBound, product: Omit<ProductRules, 'decider'>): Exploration['build'] {
-  return ({ table, decide }) => {
+  return ({ table, look }) => {
     const { limits } = product;
     const codes = new PoolCodes(bound);
-    const decider = deciderFor(limits, decide);
+    const decider = deciderFor(limits, look);
     const autoscaler = (of: PoolCodes) => new Product(of, { ...product, decider });
     const hasOperator = product.startsFail ? ('late' as const) : true;
     const rules = { table, autoscaler, hasOperator, endsSessions: true };
     // where starts keep failing, old tasks stay: the world need not settle
-    const judges = product.startsFail ? [] : [settlesFrom(codes, { table, limits, decide })];
+    const judges = product.startsFail ? [] : [settlesFrom(codes, { table, limits, look })];
     return new PoolModel(codes, rules, judgeAll(judges));
   };
 }
@@ -97,11 +97,10 @@ function buildPool(bound: PoolBound, product: Omit<ProductRules, 'decider'>): Ex
 /** The same pool after three failed starts that no success has ended: some starting tasks are given up. */
 export function failingPool(bound: PoolBound, limits: Bounds, overlapping: 0 | 1 | 2): Exploration {
   const name = `a pool whose starts keep failing: ${LOOKS[overlapping]}`;
-  const build: Exploration['build'] = ({ decide, ...variant }) =>
-    buildPool(bound, { limits, overlapping, startsFail: true })({
-      ...variant,
-      decide: (snapshot, config) => decide(withFailedStarts(snapshot), config),
-    });
+  const pool = buildPool(bound, { limits, overlapping, startsFail: true });
+  const failing = ({ ecs, coder }: Readings) => ({ ecs: { ...ecs, startsFail: true }, coder });
+  const build: Exploration['build'] = ({ look, ...variant }) =>
+    pool({ ...variant, look: { ...look, see: (read) => look.see(failing(read)) } });
   return { name, bound, build };
 }
 
@@ -111,15 +110,15 @@ export function twoPools(jobs: number, limits: Omit<TwoPoolsLimits, 'max'>): Exp
   return {
     name: `two pools with one maxTasks of ${maxTasks}, ${kept}`,
     bound: { tasks: maxTasks, jobs },
-    build: ({ decide }) => twoPoolsModel({ ...limits, max: 2, jobs, decide }),
+    build: ({ look }) => twoPoolsModel({ ...limits, max: 2, jobs, look }),
   };
 }
 
-type Quiet = Pick<Variant, 'table' | 'decide'> & { readonly limits: Bounds };
+type Quiet = Pick<Variant, 'table' | 'look'> & { readonly limits: Bounds };
 
 /** Judges progress: from every state and under every reading, a quiet world must settle under the product. */
-function settlesFrom(codes: PoolCodes, { table, limits, decide }: Quiet): Judge {
-  const decider = deciderFor(limits, decide);
+function settlesFrom(codes: PoolCodes, { table, limits, look }: Quiet): Judge {
+  const decider = deciderFor(limits, look);
   return judgeAll(
     READINGS.map((reading) => progressJudge(codes, { table, reading, decider, min: limits.min })),
   );
@@ -128,10 +127,10 @@ function settlesFrom(codes: PoolCodes, { table, limits, decide }: Quiet): Judge 
 const deciders = new Map<string, Decider>();
 
 /** Explorations share the product's deciders, as its decisions are the same; each mutant gets its own. */
-function deciderFor(limits: Bounds, decide: Decide): Decider {
-  if (decide !== PRODUCT) return deciderOf(configOf(limits), decide);
+function deciderFor(limits: Bounds, look: LookRules): Decider {
+  if (look !== PRODUCT) return deciderOf(configOf(limits), look);
   const key = `${limits.min} ${limits.max}`;
-  const known = deciders.get(key) ?? deciderOf(configOf(limits), decide);
+  const known = deciders.get(key) ?? deciderOf(configOf(limits), look);
   deciders.set(key, known);
   return known;
 }

@@ -3,7 +3,7 @@ import { decide } from '../../../lambda/decision/decide.ts';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Config } from '../../../lambda/decision/model/config.ts';
 import type { Action } from '../../../lambda/decision/model/plan.ts';
-import type { Reading, Snapshot, Task } from '../../../lambda/decision/model/snapshot.ts';
+import type { Snapshot, Task } from '../../../lambda/decision/model/snapshot.ts';
 import { HOUR_MS } from '../../../lambda/decision/model/units.ts';
 import {
   GUARD_TABLE,
@@ -12,7 +12,8 @@ import {
   type GuardPhase,
   type GuardTable,
 } from '../../world/task/guard-table.ts';
-import type { Decide } from './deciders/decider.ts';
+import { type Decide, type LookRules, PRODUCT, type Readings } from './deciders/decider.ts';
+import { type DaemonView, type EcsTaskView, NO_DAEMON } from './deciders/view.ts';
 import { AS_IT_IS, type Variant } from './explorations.ts';
 
 export type Mutant = { readonly name: string; readonly variant: Variant };
@@ -27,7 +28,12 @@ export const MUTANTS: readonly Mutant[] = [
     'release',
   ]),
   ofAutoscaler('the autoscaler lowers the count before the task has left', lowersWithAsk),
-  ofAutoscaler('the autoscaler takes an expired protection for "left"', onSnapshot(withoutUnprotected)),
+  ofReadings(
+    'the autoscaler takes an expired protection for "left"',
+    eachTask((task, daemon) =>
+      isUnprotected(task) ? [{ ...task, isYoung: false }, NO_DAEMON] : [task, daemon],
+    ),
+  ),
   ofGuard('the guard renews over a drain request', ['working', 'ask-seen', 'working', 'renew']),
   ofGuard('the guard starts the daemon without reading the lease back', [
     'leasing',
@@ -35,10 +41,13 @@ export const MUTANTS: readonly Mutant[] = [
     'working',
     'start-daemon',
   ]),
-  ofAutoscaler('the autoscaler lowers the count during a deployment', onSnapshot(withoutDeployment)),
-  ofAutoscaler(
+  ofReadings('the autoscaler lowers the count during a deployment', ({ ecs, coder }) => ({
+    ecs: { ...ecs, isDeploying: false },
+    coder,
+  })),
+  ofReadings(
     'the autoscaler takes a missing daemon row for "left"',
-    onSnapshot(({ coder, ...rest }) => ({ ...rest, coder: withoutStrayJobs(coder) })),
+    eachTask((task, { row, hasJob }) => [task, { row, hasJob: hasJob && row !== 'none' }]),
   ),
   ofGuard('the guard does not drain after it could not look for 6 h', ['working', 'blind-for-6h', 'working']),
   ofGuard('the guard does not drain when nothing renews its lease any more', [
@@ -57,25 +66,21 @@ export const MUTANTS: readonly Mutant[] = [
     'renewal-refused-again',
     'working',
   ]),
-  ofAutoscaler('the autoscaler takes a starting task for "left"', onSnapshot(withoutYouth)),
+  ofReadings(
+    'the autoscaler takes a starting task for "left"',
+    eachTask((task, daemon) => [{ ...task, isYoung: false }, daemon]),
+  ),
   // These show only with two tasks.
-  ofAutoscaler(
+  ofReadings(
     'the autoscaler lowers the count while a task is starting',
-    onSnapshot((snapshot) => withLeases(snapshot, ({ lastStatus }) => lastStatus === 'PENDING')),
+    eachTask((task, daemon) => [task.isRunning ? task : leased(task), daemon]),
   ),
-  ofAutoscaler(
-    'the autoscaler lowers the count while a task is unguarded',
-    onSnapshot((snapshot) => withLeases(snapshot, (task) => isUnguarded(snapshot, task))),
-  ),
+  ofReadings('the autoscaler lowers the count while a task is unguarded', withoutUnguarded),
   ofAutoscaler('the autoscaler gives up tasks that ECS cannot place while a task is unguarded', givesUp),
   ofAutoscaler('the autoscaler raises a count that is below the tasks above max', raisesToTasks),
-  ofAutoscaler(
+  ofReadings(
     'where starts keep failing, the autoscaler gives up starting tasks beside an unguarded one',
-    onSnapshot((snapshot) =>
-      snapshot.ecs.tasks.items.some(({ lastStatus }) => lastStatus === 'STOPPED')
-        ? withLeases(snapshot, (task) => isUnguarded(snapshot, task))
-        : snapshot,
-    ),
+    (read) => (read.ecs.startsFail === true ? withoutUnguarded(read) : read),
   ),
   // These show only with two pools.
   ofAutoscaler(
@@ -83,7 +88,10 @@ export const MUTANTS: readonly Mutant[] = [
     withMoreRoom(({ limits, pools }) => limits.maxTasks * (pools.length - 1)),
   ),
   ofAutoscaler('leaving tasks do not count against maxTasks', withMoreRoom(leavingTasks)),
-  ofAutoscaler('tasks that ECS cannot place count against maxTasks', onSnapshot(withoutEvents)),
+  ofReadings('tasks that ECS cannot place count against maxTasks', ({ ecs, coder }) => ({
+    ecs: { ...ecs, isUnplaced: false },
+    coder,
+  })),
   ofAutoscaler('a stock daemon does not drain for a job of another pool', keepsStock),
 ];
 
@@ -109,12 +117,42 @@ function ofGuard(name: string, ...rows: readonly Row[]): Mutant {
   return { name, variant: { ...AS_IT_IS, table: rows.reduce(withRow, GUARD_TABLE) } };
 }
 
-function ofAutoscaler(name: string, mutant: Decide): Mutant {
-  return { name, variant: { ...AS_IT_IS, decide: mutant } };
+function ofAutoscaler(name: string, decideWrongly: Decide): Mutant {
+  return { name, variant: { ...AS_IT_IS, look: { ...PRODUCT, decide: decideWrongly } } };
 }
 
-function onSnapshot(change: (snapshot: Snapshot) => Snapshot): Decide {
-  return (snapshot, config) => decide(change(snapshot), config).actions;
+function ofReadings(name: string, see: LookRules['see']): Mutant {
+  return { name, variant: { ...AS_IT_IS, look: { ...PRODUCT, see } } };
+}
+
+type SeenTask = readonly [task: EcsTaskView, daemon: DaemonView];
+
+function eachTask(change: (...seen: SeenTask) => SeenTask): LookRules['see'] {
+  return ({ ecs, coder }) => {
+    const seen = ecs.tasks.map((task, slot): readonly [EcsTaskView | undefined, DaemonView] => {
+      const daemon = coder.daemons[slot] ?? NO_DAEMON;
+      return task === undefined ? [task, daemon] : change(task, daemon);
+    });
+    return {
+      ecs: { ...ecs, tasks: seen.map(([task]) => task) },
+      coder: { ...coder, daemons: seen.map(([, daemon]) => daemon) },
+    };
+  };
+}
+
+const isUnprotected = ({ isRunning, protection }: EcsTaskView): boolean => isRunning && protection === 'none';
+
+/** The task as if it had been RUNNING with a lease for an hour. */
+const leased = ({ revision }: EcsTaskView): EcsTaskView => ({
+  ...{ revision, isRunning: true, protection: 'lease', isYoung: false },
+});
+
+function withoutUnguarded(read: Readings): Readings {
+  const hidden = eachTask((task, daemon) => [
+    isUnprotected(task) && daemon.row === 'live' ? leased(task) : task,
+    daemon,
+  ]);
+  return hidden(read);
 }
 
 function lowersWithAsk(...given: Parameters<Decide>): readonly Action[] {
@@ -134,68 +172,6 @@ function lowersWithAsk(...given: Parameters<Decide>): readonly Action[] {
     to: from - asks.length,
   } as const;
   return [...actions, { ...lower, why: 'tasks-left' }];
-}
-
-/** Shows unprotected tasks as if their daemons had exited. */
-function withoutUnprotected({ coder, ecs, ...rest }: Snapshot): Snapshot {
-  const free = ecs.protections.items
-    .filter(({ protectionEnabled }) => !protectionEnabled)
-    .map(({ taskArn }) => taskArn.slice(-32));
-  const isFree = (name: string): boolean => free.some((id) => name.endsWith(id));
-  const organizations = coder.organizations.map((organization) => {
-    const gone = organization.daemons.items.filter(({ name }) => isFree(name)).map(({ id }) => id);
-    return {
-      ...organization,
-      daemons: only(organization.daemons, ({ id }) => !gone.includes(id)),
-      jobs: only(organization.jobs, ({ worker_id }) => worker_id == null || !gone.includes(worker_id)),
-    };
-  });
-  const tasks = mapped(ecs.tasks, (task) => (isFree(task.taskArn) ? aged(task) : task));
-  return { ...rest, coder: { ...coder, organizations }, ecs: { ...ecs, tasks } };
-}
-
-function withoutDeployment({ ecs, ...rest }: Snapshot): Snapshot {
-  const services = mapped(ecs.services, (service) => ({
-    ...service,
-    deployments: service.deployments.slice(0, 1).map((it) => ({ ...it, rolloutState: 'COMPLETED' })),
-  }));
-  return { ...rest, ecs: { ...ecs, services } };
-}
-
-/** Leaves out the jobs of daemons that coderd does not list. */
-function withoutStrayJobs(coder: Snapshot['coder']): Snapshot['coder'] {
-  const organizations = coder.organizations.map((organization) => {
-    const known = new Set(organization.daemons.items.map(({ id }) => id));
-    return {
-      ...organization,
-      jobs: only(organization.jobs, ({ worker_id }) => worker_id == null || known.has(worker_id)),
-    };
-  });
-  return { ...coder, organizations };
-}
-
-function withoutYouth({ ecs, ...rest }: Snapshot): Snapshot {
-  return { ...rest, ecs: { ...ecs, tasks: mapped(ecs.tasks, aged) } };
-}
-
-/** Shows these tasks as if they had been RUNNING with a lease for an hour. */
-function withLeases({ ecs, takenAt, ...rest }: Snapshot, isShown: (task: Task) => boolean): Snapshot {
-  const arns = new Set(ecs.tasks.items.filter(isShown).map(({ taskArn }) => taskArn));
-  const expirationDate = plusMs(takenAt, 47 * HOUR_MS);
-  const startedAt = plusMs(takenAt, -HOUR_MS);
-  const leases = [...arns].map((taskArn) => ({ taskArn, protectionEnabled: true, expirationDate }));
-  const others = only(ecs.protections, ({ taskArn }) => !arns.has(taskArn));
-  return {
-    ...rest,
-    takenAt,
-    ecs: {
-      ...ecs,
-      tasks: mapped(ecs.tasks, (task) =>
-        arns.has(task.taskArn) ? { ...task, lastStatus: 'RUNNING', createdAt: startedAt, startedAt } : task,
-      ),
-      protections: { ...others, items: [...others.items, ...leases] },
-    },
-  };
 }
 
 /** Whether the task is unprotected and its daemon is not offline. */
@@ -243,30 +219,9 @@ function leavingTasks(_: Config, { ecs, takenAt }: Snapshot): number {
     .length;
 }
 
-/** Leaves out ECS's events, so tasks that ECS cannot place count as starting. */
-function withoutEvents({ ecs, ...rest }: Snapshot): Snapshot {
-  return {
-    ...rest,
-    ecs: { ...ecs, services: mapped(ecs.services, (service) => ({ ...service, events: [] })) },
-  };
-}
-
 function keepsStock(...given: Parameters<Decide>): readonly Action[] {
   const { actions, pools } = decide(...given);
   const giving = pools.filter(({ why }) => why.some(({ code }) => code === 'making-room'));
   const names = new Set(giving.map(({ name }) => name));
   return actions.filter(({ kind, pool }) => kind !== 'ask-to-leave' || !names.has(pool));
-}
-
-function aged(task: Task): Task {
-  const { startedAt } = task;
-  return startedAt === undefined ? task : { ...task, startedAt: (startedAt - HOUR_MS) as typeof startedAt };
-}
-
-function mapped<T>(reading: Reading<T>, change: (item: T) => T): Reading<T> {
-  return { ...reading, items: reading.items.map(change) };
-}
-
-function only<T>(reading: Reading<T>, isKept: (item: T) => boolean): Reading<T> {
-  return { ...reading, items: reading.items.filter(isKept) };
 }

@@ -12,20 +12,30 @@ export type Write =
 
 export type Decide = (snapshot: Snapshot, config: Config) => readonly Action[];
 
-export const PRODUCT: Decide = (snapshot, config) => decide(snapshot, config).actions;
+/** What a look reads of one pool. */
+export type Readings = { readonly ecs: EcsReadings; readonly coder: CoderReadings };
+
+/** How a look sees what it has read, and decides on it. A mutant does one of them wrongly. */
+export type LookRules = { readonly see: (read: Readings) => Readings; readonly decide: Decide };
+
+export const PRODUCT: LookRules = {
+  see: (read) => read,
+  decide: (snapshot, config) => decide(snapshot, config).actions,
+};
 
 /** Every list of writes that a look may make. Which of two identical tasks is asked first is chance. */
 export type Decider = (ecs: EcsReadings, coder: CoderReadings) => readonly (readonly Write[])[];
 
 /** A decider for a configuration. It caches its decisions. */
-export function deciderOf(config: Config, decideActions: Decide = PRODUCT): Decider {
+export function deciderOf(config: Config, look: LookRules): Decider {
   const known = new Map<string, readonly (readonly Write[])[]>();
   return (ecs, coder) => {
     const key = readingsKey(ecs, coder);
     const found = known.get(key);
     if (found !== undefined) return found;
+    const seen = look.see({ ecs, coder });
     const lists = namings(ecs).map((names) =>
-      writesOf(decideActions(snapshotOf(ecs, coder, names), config), names),
+      writesOf(look.decide(snapshotOf(seen.ecs, seen.coder, names), config), names),
     );
     const decided = [...new Map(lists.map((list) => [JSON.stringify(list), list])).values()];
     known.set(key, decided);

@@ -31,6 +31,8 @@ export type EcsReadings = {
   readonly isDeploying: boolean;
   /** Whether the service's events say that ECS could not place a task, and ECS has started none since. */
   readonly isUnplaced: boolean;
+  /** Whether three tasks ended before their daemons had registered. @default false */
+  readonly startsFail?: boolean;
 };
 
 export type EcsTaskView = {
@@ -164,22 +166,14 @@ export function snapshotOfPools(
   };
 }
 
-/** Adds three tasks of the pool `cpu` that ended before their daemons had registered. */
-export function withFailedStarts(snapshot: Snapshot): Snapshot {
-  const { tasks } = snapshot.ecs;
-  const failed = [1, 2, 3].map(
-    (index): Task => ({
-      ...taskOf(
-        CPU,
-        { revision: 'new', isRunning: true, protection: 'none', isYoung: true },
-        FAILED_FROM + index,
-      ),
-      ...{ lastStatus: 'STOPPED', desiredStatus: 'STOPPED', stopCode: 'EssentialContainerExited' },
-      ...{ createdAt: ago(42 * MINUTE_MS), startedAt: ago(41 * MINUTE_MS), stoppedAt: ago(40 * MINUTE_MS) },
-      containers: [{ exitCode: 1 }],
-    }),
-  );
-  return { ...snapshot, ecs: { ...snapshot.ecs, tasks: ok([...tasks.items, ...failed]) } };
+function failedStarts(pool: SeenPool): readonly Task[] {
+  const started = { revision: 'new', isRunning: true, protection: 'none', isYoung: true } as const;
+  return [1, 2, 3].map((index) => ({
+    ...taskOf(pool, started, FAILED_FROM + index),
+    ...{ lastStatus: 'STOPPED', desiredStatus: 'STOPPED', stopCode: 'EssentialContainerExited' },
+    ...{ createdAt: ago(42 * MINUTE_MS), startedAt: ago(41 * MINUTE_MS), stoppedAt: ago(40 * MINUTE_MS) },
+    containers: [{ exitCode: 1 }],
+  }));
 }
 
 /** Above the names of all other tasks. */
@@ -193,7 +187,10 @@ function partOf({ pool, ecs, coder, names }: PoolLook) {
   const running = seen.filter(({ task }) => task.isRunning);
   return {
     service: serviceOf(pool, ecs, seen.length, running.length),
-    tasks: seen.map(({ task, name }) => taskOf(pool, task, name)),
+    tasks: [
+      ...seen.map(({ task, name }) => taskOf(pool, task, name)),
+      ...(ecs.startsFail === true ? failedStarts(pool) : []),
+    ],
     protections: running.map(({ task, name }) => ({
       taskArn: arnOf(name),
       protectionEnabled: task.protection !== 'none',

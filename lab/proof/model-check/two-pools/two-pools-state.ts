@@ -1,5 +1,5 @@
 /** The state of two pools under one `maxTasks`, in small values, and one look of the product at them. */
-import { type Decide, type Write, writesOf } from '../deciders/decider.ts';
+import { type LookRules, type Write, writesOf } from '../deciders/decider.ts';
 import {
   configWith,
   type DaemonView,
@@ -144,7 +144,10 @@ export type Call = Write & { readonly pool: number };
  * Computes the calls of a look in a state, in the product's order: raises, drain requests, lower
  * counts (lambda/look/apply.ts).
  */
-export function lookOf(limits: TwoPoolsLimits, decide: Decide): (pools: TwoPools) => readonly Call[] {
+export function lookOf(
+  limits: TwoPoolsLimits,
+  { see, decide }: LookRules,
+): (pools: TwoPools) => readonly Call[] {
   const { maxTasks, min, max, hasStock } = limits;
   const config = configWith(
     POOLS.map((pool, at) => ({ ...pool, min: min[at] ?? 0, max })),
@@ -152,7 +155,10 @@ export function lookOf(limits: TwoPoolsLimits, decide: Decide): (pools: TwoPools
   );
   const stock = hasStock ? keepsOneFree(POOLS) : undefined;
   return (pools) => {
-    const looks = pools.map((pool, at) => lookAt(pool, at));
+    const looks = pools.map((pool, at) => {
+      const read = lookAt(pool, at);
+      return { ...read, ...see(read) };
+    });
     const actions = decide(snapshotOfPools(looks, stock), config);
     const calls = pools.flatMap((_, pool): readonly Call[] => {
       const own = actions.filter((action) => action.pool === NAMES[pool]);

@@ -4,7 +4,7 @@
  * drain request. ECS places a task or says that it cannot. A look sees the current state. It may
  * end between any two calls, or its calls for one pool may fail.
  */
-import type { Decide } from '../deciders/decider.ts';
+import type { LookRules } from '../deciders/decider.ts';
 import { missingIn, surplusIn } from '../world/scheduler.ts';
 import type { Fail, Model } from '../world/search.ts';
 import { settlesFrom } from './two-pools-quiet.ts';
@@ -29,14 +29,14 @@ import {
 
 export type TwoPoolsRules = TwoPoolsLimits & {
   readonly jobs: number;
-  readonly decide: Decide;
+  readonly look: LookRules;
 };
 
 type Step = { readonly what: string; readonly to: TwoPools };
 
-export function twoPoolsModel({ jobs, decide, ...limits }: TwoPoolsRules): Model {
+export function twoPoolsModel({ jobs, look: rules, ...limits }: TwoPoolsRules): Model {
   const codes = new TwoPoolsCodes(limits.maxTasks);
-  const look = lookOf(limits, decide);
+  const look = lookOf(limits, rules);
   const known = new Map<number, readonly Call[]>();
   const callsAt = (code: number): readonly Call[] => {
     const calls = known.get(code) ?? look(codes.unpack(code));
