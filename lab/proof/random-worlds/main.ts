@@ -3,22 +3,22 @@
  * enough tasks have left. Exits with 1 if the product killed a build, a world does not settle, or a bound
  * is exceeded (bounds.ts).
  */
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { wholeNumber } from '../../world/base/whole-number.ts';
 import { exceededBounds } from './bounds.ts';
 import { sumUp, tableOf, type WorldResult } from './figures.ts';
 import { runWorld } from './run-world.ts';
-import { drawPlan } from './world/plan.ts';
-import { BLOCKED, type Variant, variantOf } from './world/variants.ts';
+import { planOf } from './world/quiet.ts';
 import { runWorlds } from './worlds.ts';
 
-type Options = Variant & {
+type Options = {
   readonly leaves: number;
   readonly worlds?: number;
   readonly seed: number;
   readonly workers: number;
   readonly json: boolean;
   readonly guards: boolean;
+  readonly quiet: boolean;
   readonly world?: number;
 };
 
@@ -37,13 +37,6 @@ const options = new Command('sim:leaves')
   .option('--no-guards', 'run tasks without a guard, to check that the simulation then finds killed builds')
   .option('--worlds <number>', 'stop after this many worlds, however many tasks have left', wholeNumber)
   .option('--quiet', 'run worlds in which nothing fails and nobody intervenes', false)
-  .option('--no-read-lag', 'let lists of ECS be up to date')
-  .addOption(
-    new Option(
-      '--blocked <reading>',
-      'deploy every two hours, and let ECS refuse protections with DEPLOYMENT_BLOCKED by this reading',
-    ).choices(Object.keys(BLOCKED)),
-  )
   .option('--json', 'print the figures as one JSON object on the last line', false)
   .parse()
   .opts<Options>();
@@ -55,7 +48,7 @@ const figures = sumUp(results, { seed: options.seed, seconds });
 process.stdout.write(`${tableOf(figures)}\n`);
 for (const result of results) process.stdout.write(problemsText(result, options));
 if (options.json) process.stdout.write(`${JSON.stringify(figures)}\n`);
-const isAsDrawn = options.guards && options.world === undefined && options.blocked === undefined;
+const isAsDrawn = options.guards && options.world === undefined;
 const exceeded = isAsDrawn ? exceededBounds(figures, options.quiet ? 'quiet' : 'faulty') : [];
 for (const text of exceeded) process.stdout.write(`${text}\n`);
 process.exitCode = exceeded.length > 0 || results.some(({ problems }) => problems.length > 0) ? 1 : 0;
@@ -74,7 +67,7 @@ async function runAll(options: Options): Promise<readonly WorldResult[]> {
       ...options,
       workers: Math.max(1, options.workers),
       isUnguarded: !options.guards,
-      variant: variantIn(options),
+      isQuiet: options.quiet,
       onProgress: (now) => {
         progress = now;
       },
@@ -85,7 +78,7 @@ async function runAll(options: Options): Promise<readonly WorldResult[]> {
 }
 
 function runOne(seed: number, options: Options): Promise<WorldResult> {
-  const plan = variantOf(drawPlan(seed), variantIn(options));
+  const plan = planOf(seed, options.quiet);
   process.stdout.write(`${JSON.stringify(plan, undefined, 2)}\n`);
   return runWorld(plan, {
     isUnguarded: !options.guards,
@@ -93,19 +86,10 @@ function runOne(seed: number, options: Options): Promise<WorldResult> {
   });
 }
 
-function variantIn({ quiet, readLag, blocked }: Options): Variant {
-  return { quiet, readLag, blocked };
-}
-
 function problemsText({ seed, problems }: WorldResult, options: Options): string {
   if (problems.length === 0) return '';
-  const { guards, quiet, readLag, blocked } = options;
-  const flags = [
-    ...(guards ? [] : ['--no-guards']),
-    ...(quiet ? ['--quiet'] : []),
-    ...(readLag ? [] : ['--no-read-lag']),
-    ...(blocked === undefined ? [] : [`--blocked ${blocked}`]),
-  ];
+  const { guards, quiet } = options;
+  const flags = [...(guards ? [] : ['--no-guards']), ...(quiet ? ['--quiet'] : [])];
   const again = ['npm run sim:leaves -- --world', seed, ...flags].join(' ');
   const more = problems.length - PROBLEMS_SHOWN;
   return [

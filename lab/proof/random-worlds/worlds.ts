@@ -2,15 +2,16 @@
 import { serveRequests, startWorkerPool } from '../../world/base/worker-pool.ts';
 import type { WorldResult } from './figures.ts';
 import { runWorld } from './run-world.ts';
-import { drawPlan, worldSeeds } from './world/plan.ts';
-import { type Variant, variantOf } from './world/variants.ts';
+import { worldSeeds } from './world/plan.ts';
+import { planOf } from './world/quiet.ts';
 
 export type WorldsOptions = {
   readonly leaves: number;
   /** Stop after this many worlds instead. */
   readonly worlds?: number | undefined;
   readonly seed: number;
-  readonly variant?: Variant;
+  /** @default false */
+  readonly isQuiet?: boolean;
   /** Number of threads; 1 runs all worlds in this thread. @default 1 */
   readonly workers?: number;
   /** Whether tasks run without a guard. @default false */
@@ -18,18 +19,18 @@ export type WorldsOptions = {
   readonly onProgress?: (progress: { readonly leaves: number; readonly worlds: number }) => void;
 };
 
-type WorldRequest = { readonly seed: number; readonly isUnguarded: boolean; readonly variant: Variant };
+type WorldRequest = { readonly seed: number; readonly isUnguarded: boolean; readonly isQuiet: boolean };
 
 /** Stop after this many worlds with problems: more of them add little. */
 const ENOUGH_FAILURES = 5;
 
-export function runRequest({ seed, isUnguarded, variant }: WorldRequest): Promise<WorldResult> {
-  return runWorld(variantOf(drawPlan(seed), variant), { isUnguarded });
+export function runRequest({ seed, isUnguarded, isQuiet }: WorldRequest): Promise<WorldResult> {
+  return runWorld(planOf(seed, isQuiet), { isUnguarded });
 }
 
 /** In the order of the worlds: only as many as needed, or fewer if too many have problems. */
 export async function runWorlds(options: WorldsOptions): Promise<readonly WorldResult[]> {
-  const { seed, workers = 1, isUnguarded = false, variant = {} } = options;
+  const { seed, workers = 1, isUnguarded = false, isQuiet = false } = options;
   const seeds = worldSeeds(seed);
   const results: (WorldResult | undefined)[] = [];
   const enough = (): readonly WorldResult[] | undefined => takeEnough(results, options);
@@ -42,7 +43,7 @@ export async function runWorlds(options: WorldsOptions): Promise<readonly WorldR
   const drive = async (): Promise<void> => {
     while (enough() === undefined) {
       const index = results.push(undefined) - 1;
-      results[index] = await pool.run({ seed: seeds.next().value, isUnguarded, variant });
+      results[index] = await pool.run({ seed: seeds.next().value, isUnguarded, isQuiet });
     }
   };
   try {

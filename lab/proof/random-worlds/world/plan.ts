@@ -98,7 +98,7 @@ export function drawPlan(seed: number) {
   const messages = seeded(seed + 41);
   return {
     seed,
-    /** Whether nothing fails, nobody intervenes, and nothing is deployed (variants.ts). */
+    /** Whether nothing fails, nobody intervenes, and nothing is deployed (quiet.ts). */
     isQuiet: false as boolean,
     /** Duration of all events; afterwards the world has to settle. */
     busyHours,

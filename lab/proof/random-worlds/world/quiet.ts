@@ -1,22 +1,5 @@
-/** Changes the plan of a random world as a person asks for on the command line. */
-import type { WorldPlan } from './plan.ts';
-
-/** How ECS refuses protections: calls that it refuses, of all tasks or of old ones only. */
-export const BLOCKED = {
-  off: { deploymentBlocked: 'off', blockedTasks: 'all' },
-  all: { deploymentBlocked: 'all', blockedTasks: 'all' },
-  'new-only': { deploymentBlocked: 'new-only', blockedTasks: 'all' },
-  'old-revision': { deploymentBlocked: 'all', blockedTasks: 'old-revision' },
-} as const;
-
-export type Variant = {
-  /** Whether nothing fails, nobody intervenes, and nothing is deployed. @default false */
-  readonly quiet?: boolean | undefined;
-  /** Whether lists of ECS are as old as the plan says. @default true */
-  readonly readLag?: boolean | undefined;
-  /** In place of the drawn one, with a deployment every two hours and no early success. */
-  readonly blocked?: keyof typeof BLOCKED | undefined;
-};
+/** Takes the faults out of the plan of a random world. */
+import { drawPlan, type WorldPlan } from './plan.ts';
 
 const NO_FAULTS = { failing: 0, losing: 0 };
 
@@ -34,16 +17,9 @@ const QUIET = {
   secrets: { changesAnHour: 0, listLagMs: 0, forbiddenAnHour: 0, liesAnHour: 0 },
 } satisfies Partial<WorldPlan>;
 
-export function variantOf(drawn: WorldPlan, { quiet = false, readLag = true, blocked }: Variant): WorldPlan {
-  const { processLifeMs } = drawn.memory;
-  let plan = quiet ? { ...drawn, ...QUIET, memory: { processLifeMs, recordAnHour: 0 } } : drawn;
-  if (!readLag) plan = { ...plan, world: { ...plan.world, readLagMs: 0 } };
-  if (blocked === undefined) return plan;
-  return {
-    ...plan,
-    isQuiet: false,
-    pools: plan.pools.map(({ earlySuccessPercent: _, ...pool }) => pool),
-    world: { ...plan.world, ...BLOCKED[blocked] },
-    incidents: { ...plan.incidents, deployment: 0.5, 'deployments in a row': 0 },
-  };
+/** The plan of a world; if it is quiet, nothing fails, nobody intervenes, and nothing is deployed. */
+export function planOf(seed: number, isQuiet: boolean): WorldPlan {
+  const drawn = drawPlan(seed);
+  const memory = { processLifeMs: drawn.memory.processLifeMs, recordAnHour: 0 };
+  return isQuiet ? { ...drawn, ...QUIET, memory } : drawn;
 }

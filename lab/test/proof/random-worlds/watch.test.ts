@@ -4,8 +4,7 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../lambda/decision/model
 import type { LookResult } from '../../../../lambda/look/look.ts';
 import { Watch } from '../../../proof/random-worlds/watch.ts';
 import { Fleet } from '../../../proof/random-worlds/world/fleet.ts';
-import { drawPlan } from '../../../proof/random-worlds/world/plan.ts';
-import { variantOf } from '../../../proof/random-worlds/world/variants.ts';
+import { planOf } from '../../../proof/random-worlds/world/quiet.ts';
 import { WorldEvents } from '../../../proof/random-worlds/world/world-events.ts';
 import { World } from '../../../world/world.ts';
 
@@ -25,7 +24,7 @@ type Told = {
 function watched(desiredCount = 0) {
   const pools = [{ ...CPU, desiredCount, image: 'guarded', retiring: false }] as const;
   const memory = { processLifeMs: [HOUR_MS, HOUR_MS], recordAnHour: 0 } as const;
-  const drawn = { ...variantOf(drawPlan(1), { quiet: true }), memory };
+  const drawn = { ...planOf(1, true), memory };
   const plan = { ...drawn, pools: [...pools], maxTasks: 4, lookEveryS: 10 };
   const world: World = new World({
     ...plan.world,
