@@ -3,8 +3,7 @@
  * `takenAt`), no environment, no randomness. The order of the input does not matter. Each stage is
  * called after its folder.
  */
-import { assignDemand } from './assign/assign-demand.ts';
-import { type JobAssignment, ofJobs } from './assign/assignment.ts';
+import { assignDemand, type JobAssignment, ofJobs } from './assign/assignment.ts';
 import { computeLaunchLimits } from './assign/launch-limits.ts';
 import { deriveOffers } from './assign/offers.ts';
 import { deriveDemand } from './demand/demand.ts';
@@ -79,14 +78,14 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
     deriveOffers(limits, jobs, { snapshot, foreignIn }),
     limits,
   );
-  const needs = deriveNeeds(limits, assigned, { due, stock, unlearned }, now);
+  const assignment = ofJobs(assigned);
   // drain
+  const needs = deriveNeeds(limits, assigned, { due, stock, unlearned }, now);
   const refused = snapshot.remembered?.refused ?? [];
   const decisions = limitChanges(
     needs.map((need) => decidePool(need, doubtsOf(need.view), { now, refused })),
   );
   // report
-  const assignment = ofJobs(assigned);
   const { plan: reported, mismatches } = report(
     { supply, doubts, forecasts, assignment, decisions },
     { snapshot, config },

@@ -49,7 +49,6 @@ export type Movement = Pick<Plan, 'pools' | 'actions'> & {
 /** Computes the milliseconds from this look to the next. */
 export function lookAgainAfter({ pools, actions, decisions, demands }: Movement, context: Context): number {
   const now = context.snapshot.takenAt;
-  const usualMs = usualDelay(context);
   const isSoon = demands.some(({ ahead, pools: woken, wakeFor }) => {
     const withinMs = Math.max(0, ...woken.map((view) => stayMs(view, wakeFor))) + SLACK_MS;
     return wakeFor === 'autostart' && ahead.some(({ at }) => at > now - SLACK_MS && at <= now + withinMs);
@@ -59,6 +58,7 @@ export function lookAgainAfter({ pools, actions, decisions, demands }: Movement,
     actions.length > 0 ||
     pools.some(isMoving) ||
     decisions.some((decision) => drainsSoon(decision, now));
+  const usualMs = usualDelay(context);
   return isAwaited ? Math.min(usualMs, delaysOf(context)[0]) : usualMs;
 }
 

@@ -39,7 +39,7 @@ export interface Coderd {
   jobs(organization: Organization, build: BuildInfo | undefined): Promise<Reading<Job>>;
   /** All daemons seen in the last hour, including offline ones if the server lists them. */
   daemons(organization: Organization, build: BuildInfo | undefined): Promise<Reading<Daemon>>;
-  /** These jobs, whatever their status. */
+  /** Reads these jobs, whatever their status. */
   jobsByIds(organization: Organization, ids: readonly JobId[]): Promise<Reading<Job>>;
   /**
    * The forecast, at most `refreshMs` older than `now` (coderd's clock). A list that cannot be

@@ -46,7 +46,8 @@ export class TimeLimit {
   ecs(ecs: ReadableEcs): ReadableEcs {
     const { cluster, stack } = ecs;
     return {
-      ...{ cluster, stack },
+      cluster,
+      stack,
       services: (now) => this.#reading(`listing services of cluster "${cluster}"`, ecs.services(now)),
       tasks: (services) => this.#reading(`listing tasks of cluster "${cluster}"`, ecs.tasks(services)),
       protections: (tasks) =>

@@ -174,7 +174,8 @@ function filtersFor(wanted: readonly WantedSecret[]) {
 
 /** Whether another version is current that was there before. AWS dates a version that was not. */
 function hasMoved(before: Known['stages'], after: Known['stages']): boolean {
-  const [from, to] = [currentIn(before), currentIn(after)];
+  const from = currentIn(before);
+  const to = currentIn(after);
   return from !== undefined && to !== undefined && from !== to && before[to] !== undefined;
 }
 

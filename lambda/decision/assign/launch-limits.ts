@@ -51,12 +51,14 @@ export function computeLaunchLimits(
 ): LaunchLimits {
   const { maxTasks, dollarsPerHour = Number.POSITIVE_INFINITY } = config.limits;
   const counted = [...poolForecasts].map(([view, poolForecast]) => {
-    const [capacity, doubts] = [measure(view), doubtsOf(view)];
+    const capacity = measure(view);
+    const doubts = doubtsOf(view);
     return { view, poolForecast, capacity, doubts, tasks: countedTasks(view, capacity, doubts) };
   });
   let total = maxTasks - sum(counted, ({ tasks }) => tasks);
   let budget = dollarsPerHour * 1e6 - sum(counted, ({ view, tasks }) => tasks * priceOf(view.pool));
-  const pools = counted.map(({ view, poolForecast, capacity, doubts }): PoolLaunchLimits => {
+  const pools: PoolLaunchLimits[] = [];
+  for (const { view, poolForecast, capacity, doubts } of counted) {
     const { service, pool } = view;
     const room = service === undefined ? 0 : roomToLaunch({ service, capacity, max: pool.max, doubts });
     const ownRoom = capacity.isHeldBack || launchesElsewhere(view) ? 0 : Math.min(room, capacity.few);
@@ -69,11 +71,11 @@ export function computeLaunchLimits(
     budget -= forMin * price;
     const belowPrebuildsMax = pool.prebuilds.maxTasks - capacity.total - forMin;
     const forPrebuilds = Math.max(0, Math.min(ownRoom - forMin, belowPrebuildsMax));
-    return {
+    pools.push({
       ...{ view, capacity, poolForecast, room, forMin, beyond: ownRoom - forMin },
       ...{ forPrebuilds, isDoubtful: doubts.length > 0, isPendingOnly },
-    };
-  });
+    });
+  }
   return { pools, total, budget };
 }
 

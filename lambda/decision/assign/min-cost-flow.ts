@@ -69,7 +69,9 @@ export class Network {
 
   /** Bellman-Ford with a queue, because moving flow away from an arc has a negative cost. */
   #cheapestPath(source: number, sink: number): readonly number[] | undefined {
-    const [distance, isQueued, queue] = [this.#distance, this.#isQueued, [source]];
+    const distance = this.#distance;
+    const isQueued = this.#isQueued;
+    const queue = [source];
     distance[source] = 0;
     for (const node of queue) {
       isQueued[node] = false;

@@ -3,7 +3,7 @@
  * job of each task's daemon. Terraform was cut off in these builds, so coderd has no state of what
  * they did. What the readings do not show is left out, or said to be unknown.
  */
-import { type EpochMs, isoTime, poolOfPart } from '../model/brands.ts';
+import { isoTime, plusMs, poolOfPart } from '../model/brands.ts';
 import { by, unique } from '../model/collections.ts';
 import type { DeadBuild, Finding } from '../model/plan.ts';
 import type { Daemon, Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
@@ -179,7 +179,7 @@ function isTraceless(
   { daemons }: OrganizationReadings,
   { snapshot, toCoderdTime }: Look,
 ): boolean {
-  const listedUntil = toCoderdTime((stoppedAt + LISTED_MS) as EpochMs);
+  const listedUntil = toCoderdTime(plusMs(stoppedAt, LISTED_MS));
   const isWhole = daemons.status === 'ok' && isKnownVersion(snapshot.coder.buildInfo?.version);
   return isWhole && stoppedAt - startedAt >= REGISTERED_MS && snapshot.takenAt < listedUntil;
 }

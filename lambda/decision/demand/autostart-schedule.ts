@@ -55,7 +55,8 @@ function parse(text: string): Schedule | undefined {
     .trim()
     .split(/\s+/);
   if (!isZone(zone) || dayOfMonth !== '*' || month !== '*' || rest.length > 0) return undefined;
-  const [minutes, hours] = [parseField(minute, 59), parseField(hour, 23)];
+  const minutes = parseField(minute, 59);
+  const hours = parseField(hour, 23);
   const weekdays = parseField(dayOfWeek.toLowerCase().replace(/[a-z]+/g, numberOfDay), 6);
   if (minutes === undefined || hours === undefined || weekdays === undefined) return undefined;
   const timesMs = hours.flatMap((h) => minutes.map((m) => (h * 60 + m) * MINUTE_MS));

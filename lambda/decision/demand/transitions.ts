@@ -3,7 +3,7 @@
  * decides (docs/internals/coder.md §10, lifecycle_executor.go). Computed from the workspace, its
  * template and its owner.
  */
-import { type EpochMs, isoTime } from '../model/brands.ts';
+import { type EpochMs, isoTime, plusMs } from '../model/brands.ts';
 import { by, compare, groupsBy, partition } from '../model/collections.ts';
 import type { TransitionKind, Transitions } from '../model/plan.ts';
 import type { Member, Template, Workspace } from '../model/snapshot.ts';
@@ -126,7 +126,7 @@ function cleanup(
   const isCleanedUp =
     build.transition === 'start' || (build.transition === 'stop' && cleansUpFailedStops(version));
   if (ttl <= 0 || status !== 'failed' || !isCleanedUp || !isTime(completed_at)) return undefined;
-  return { kind: 'autostop', at: (completed_at + ttl) as EpochMs, takesJob: true };
+  return { kind: 'autostop', at: plusMs(completed_at, ttl), takesJob: true };
 }
 
 function dormancy(
@@ -135,7 +135,7 @@ function dormancy(
 ): Transition | undefined {
   const ttl = template?.time_til_dormant_ms ?? 0;
   if (ttl <= 0 || isTime(dormant_at) || !isTime(last_used_at)) return undefined;
-  return { kind: 'dormancy', at: (last_used_at + ttl) as EpochMs, takesJob: build.transition === 'start' };
+  return { kind: 'dormancy', at: plusMs(last_used_at, ttl), takesJob: build.transition === 'start' };
 }
 
 function deletion(

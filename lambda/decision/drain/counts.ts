@@ -39,7 +39,7 @@ type Counts = {
   /** Tasks that stay, and tasks that are leaving. */
   readonly notLeft: number;
   readonly left: number;
-  /** Of those: tasks that have drained, or that never had a daemon although starts succeed. */
+  /** The tasks among them that have drained, or that never had a daemon although starts succeed. */
   readonly drained: number;
   /** Tasks in ECS's count that drain or have left. */
   readonly draining: number;

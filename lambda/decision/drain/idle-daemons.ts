@@ -3,7 +3,7 @@
  * job of another pool, and those that stay because the record of builds is too short.
  */
 
-import { type Assigned, launchesOf } from '../assign/assignment.ts';
+import { type Assigned, countLaunches } from '../assign/assignment.ts';
 import type { LaunchLimits, PoolLaunchLimits } from '../assign/launch-limits.ts';
 import { isPending } from '../demand/demand.ts';
 import { servedUnforeseen } from '../demand/record.ts';
@@ -16,7 +16,15 @@ import { mayDrain } from '../supply/capacity.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { drainedMs, isIdleLongEnough, isLeaving, type TaskView } from '../supply/task-state.ts';
 
-export type GivenUp = {
+/** Which idle daemons the rule of the stock does not decide about. */
+export type IdleDaemons = {
+  /** Idle daemons that drain because a limit over all pools is reached. */
+  readonly givenUp: number;
+  /** Idle daemons that stay because the autoscaler has not learned enough to drain them. */
+  readonly heldForRecord: number;
+};
+
+type GivenUp = {
   readonly givenUp: ReadonlyMap<PoolName, number>;
   /** Tasks for which there is still no room. */
   readonly waiting: number;
@@ -25,12 +33,35 @@ export type GivenUp = {
 /** What the assignment leaves of the launches over all pools and of the money. */
 export type Rest = { readonly launches: number; readonly budget: number };
 
+type Known = { readonly rest: Rest; readonly unlearned: ReadonlySet<PoolName> };
+
+/** Chooses them, by pool. */
+export function chooseIdle(
+  limits: LaunchLimits,
+  assigned: readonly Assigned[],
+  { rest, unlearned }: Known,
+  now: EpochMs,
+): ReadonlyMap<PoolName, IdleDaemons> {
+  const { givenUp, waiting } = chooseGivenUp(limits, assigned, rest, now);
+  const idle = new Map<PoolName, IdleDaemons>();
+  let unmet = waiting;
+  for (const { view } of limits.pools) {
+    const given = givenUp.get(view.pool.name) ?? 0;
+    // a job that waits for room goes before daemons that are only kept because the record is short
+    const held = Math.max(0, countHeldForRecord(view, unlearned, now) - given);
+    const freed = Math.min(unmet, held);
+    unmet -= freed;
+    idle.set(view.pool.name, { givenUp: given, heldForRecord: held - freed });
+  }
+  return idle;
+}
+
 /**
  * Chooses idle daemons of the stock to give up. The cause is a job of another pool that waits for
  * room, or more tasks than `maxTasks`. Counted by pool; daemons that can be asked now go first, then
  * those of the last groups. Tasks that are about to stop make room too.
  */
-export function chooseGivenUp(
+function chooseGivenUp(
   { pools, total }: LaunchLimits,
   assigned: readonly Assigned[],
   rest: Rest,
@@ -39,7 +70,7 @@ export function chooseGivenUp(
   const pending = assigned.filter(({ group }) => isPending(group));
   const byPool = Map.groupBy(pending, ({ offer }) => offer.pool);
   const heldJobs = pools.flatMap(({ view: { pool }, beyond }) => {
-    const { granted, waiting } = launchesOf(byPool.get(pool.name) ?? []);
+    const { granted, waiting } = countLaunches(byPool.get(pool.name) ?? []);
     const jobs = Math.min(waiting, Math.max(0, beyond - granted));
     return jobs > 0 ? [{ jobs, price: priceOf(pool) }] : [];
   });
@@ -100,7 +131,7 @@ const MIN_KEPT_MS = 120_000;
  * begun to record knows too few builds, so it drains no daemon that an earlier process kept. The
  * record is also too short while the workspaces cannot be read anew.
  */
-export function countHeldForRecord(
+function countHeldForRecord(
   { pool, organization, tasks }: PoolView,
   unlearned: ReadonlySet<PoolName>,
   now: EpochMs,

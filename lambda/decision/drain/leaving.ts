@@ -42,7 +42,7 @@ export function decideLeaving(view: PoolView, given: number, now: EpochMs): read
   ];
 }
 
-/** They may never get a useful daemon, because the new value of a secret may be wrong. */
+/** Counts the tasks that may never get a useful daemon, because the new value of a secret may be wrong. */
 function doubtful(view: PoolView): number {
   if (!isUntried(view)) return 0;
   return view.tasks.filter(

@@ -1,6 +1,6 @@
 /** The needs: how many tasks each pool needs before and after the limits. */
 
-import { type Assigned, type Assignment, launchesOf, paidFor } from '../assign/assignment.ts';
+import { type Assigned, type Assignment, countLaunches, paidFor } from '../assign/assignment.ts';
 import type { LaunchLimits, PoolLaunchLimits } from '../assign/launch-limits.ts';
 import { type DueGroup, type Group, isPending, isUrgent, type StockGroup } from '../demand/demand.ts';
 import type { Left } from '../demand/peers.ts';
@@ -11,7 +11,7 @@ import type { Floor, Served } from '../model/plan.ts';
 import { priceOf } from '../settings/prices.ts';
 import { type Capacity, mostTasks } from '../supply/capacity.ts';
 import type { PoolView } from '../supply/supply.ts';
-import { chooseGivenUp, countHeldForRecord } from './idle-daemons.ts';
+import { chooseIdle, type IdleDaemons, type Rest } from './idle-daemons.ts';
 
 export type PoolNeed = Pick<PoolLaunchLimits, 'view' | 'capacity' | 'poolForecast' | 'room'> & {
   /** Jobs assigned to this pool, by what will run them. */
@@ -65,14 +65,6 @@ export type HeldLaunches = {
   readonly stock: number;
 };
 
-/** Which idle daemons the rule of the stock does not decide about. */
-export type IdleDaemons = {
-  /** Idle daemons that drain because a limit over all pools is reached. */
-  readonly givenUp: number;
-  /** They stay because the autoscaler has not learned enough to drain them. */
-  readonly heldForRecord: number;
-};
-
 /** The demand for daemons without jobs. */
 export type ReadyDemand = {
   readonly due: readonly DueGroup[];
@@ -90,49 +82,56 @@ export function deriveNeeds(
 ): readonly PoolNeed[] {
   const byPool = Map.groupBy(assigned, ({ offer }) => offer.pool);
   const unplaced = unplacedDue(due, assigned);
-  let launches = launchLimits.total - launchesOf(assigned).granted;
-  let budget = launchLimits.budget - paidFor(assigned);
-  const { givenUp, waiting } = chooseGivenUp(launchLimits, assigned, { launches, budget }, now);
   const owns = launchLimits.pools.map((limits) => {
     const { name } = limits.view.pool;
     return deriveOwnNeed(limits, byPool.get(name) ?? [], unplaced.get(name) ?? 0);
   });
-  // the parts of a pool share its room
-  const launched = new Map<PoolName, number>();
-  const launchedIn = ({ view }: OwnNeed): number => launched.get(poolOfPart(view.pool.name)) ?? 0;
-  const count = (own: OwnNeed, tasks: number) =>
-    launched.set(poolOfPart(own.view.pool.name), launchedIn(own) + tasks);
-  for (const own of owns) count(own, own.tasks.granted - own.capacity.total);
-  const pools = owns.map((own) => {
-    const price = priceOf(own.view.pool);
-    const isOpen = launches > 0 && price <= budget && own.room > launchedIn(own);
-    const probe = isOpen && wantsProbe(own) ? 1 : 0;
-    launches -= probe;
-    budget -= probe * price;
-    count(own, probe);
-    return { ...own, tasks: { ...own.tasks, granted: own.tasks.granted + probe } };
-  });
+  const rest = {
+    launches: launchLimits.total - countLaunches(assigned).granted,
+    budget: launchLimits.budget - paidFor(assigned),
+  };
+  const { pools, ...left } = withProbes(owns, rest);
   // while the budget holds back a job that people wait for, it launches for nothing else
-  const isForPeople = pools.some(({ view, held }) => held.people > 0 && budget < priceOf(view.pool));
-  let unmet = waiting;
+  const isForPeople = pools.some(({ view, held }) => held.people > 0 && left.budget < priceOf(view.pool));
+  const isRoomUsedUp = left.launches <= 0 ? 'maxTasks' : undefined;
+  const heldStock = stock.map((group) => ({ group, held: heldOf(group, assigned) }));
+  const idle = chooseIdle(launchLimits, assigned, { rest, unlearned }, now);
   return pools.map((own): PoolNeed => {
     const { pool } = own.view;
-    const givenUpHere = givenUp.get(pool.name) ?? 0;
-    // a job that waits for room goes before daemons that are only kept because the record is short
-    const idleHeld = Math.max(0, countHeldForRecord(own.view, unlearned, now) - givenUpHere);
-    const freed = Math.min(unmet, idleHeld);
-    unmet -= freed;
-    const isRoomUsedUp = launches <= 0 ? 'maxTasks' : undefined;
+    const ofPool = heldStock.filter(({ group }) => group.pools.has(poolOfPart(pool.name)));
     return {
       ...own,
       held: {
         ...own.held,
-        by: isForPeople || budget < priceOf(pool) ? 'dollarsPerHour' : isRoomUsedUp,
-        stock: sum(stock, (group) => (group.pools.has(poolOfPart(pool.name)) ? heldOf(group, assigned) : 0)),
+        by: isForPeople || left.budget < priceOf(pool) ? 'dollarsPerHour' : isRoomUsedUp,
+        stock: sum(ofPool, ({ held }) => held),
       },
-      idle: { givenUp: givenUpHere, heldForRecord: idleHeld - freed },
+      idle: idle.get(pool.name) ?? { givenUp: 0, heldForRecord: 0 },
     };
   });
+}
+
+/** Grants a task to each pool that wants a probe and has room. The parts of a pool share its room. */
+function withProbes(owns: readonly OwnNeed[], { launches, budget }: Rest) {
+  const launched = new Map<PoolName, number>();
+  const count = ({ view }: OwnNeed, tasks: number): number => {
+    const whole = poolOfPart(view.pool.name);
+    launched.set(whole, (launched.get(whole) ?? 0) + tasks);
+    return launched.get(whole) ?? 0;
+  };
+  for (const own of owns) count(own, own.tasks.granted - own.capacity.total);
+  const left = { launches, budget };
+  const pools: OwnNeed[] = [];
+  for (const own of owns) {
+    const price = priceOf(own.view.pool);
+    const isOpen = left.launches > 0 && price <= left.budget && own.room > count(own, 0);
+    const probe = isOpen && wantsProbe(own) ? 1 : 0;
+    left.launches -= probe;
+    left.budget -= probe * price;
+    count(own, probe);
+    pools.push({ ...own, tasks: { ...own.tasks, granted: own.tasks.granted + probe } });
+  }
+  return { pools, ...left };
 }
 
 /** The jobs that need a new task, now or when there is room. */
@@ -193,14 +192,14 @@ function deriveOwnNeed(
     capacity.inUse + sum(Object.values(jobs), (count) => count) - jobs['by-busy'] - jobs['by-peer'];
   const ready = readyOf(assigned, unplaced);
   const floor = floorOf(poolForecast.floors, { inUse, due: ready.prewarmed, stock: ready.stock });
-  const launches = launchesOf(assigned);
+  const launches = countLaunches(assigned);
   const toMin = isPendingOnly
     ? 0
     : Math.max(0, leastTasks(poolForecast.floors) - capacity.total + capacity.late);
   // beyond `max` no daemon is wanted before the jobs exist
   const short = Math.min(unplaced, Math.max(0, view.pool.max - ready.prewarmed));
   const launchesHeld = (isHeld: (group: Group) => boolean) =>
-    launchesOf(assigned.filter(({ group }) => isHeld(group)));
+    countLaunches(assigned.filter(({ group }) => isHeld(group)));
   const forPrebuild = launchesHeld((group) => group.for === 'prebuilds');
   const isCapped = forPrebuilds < beyond && forPrebuild.granted >= forPrebuilds;
   const prebuilds = isCapped ? forPrebuild.waiting : 0;

@@ -7,7 +7,7 @@ import { lacksGuard, type TaskView } from '../supply/task-state.ts';
 /** A protection lasts half an hour. With less than this left it is renewed. */
 const RENEWED_BELOW_MS = 20 * MINUTE_MS;
 
-/** Those that may hold a job and whose protection is missing or runs out. A guard would have renewed its own long before. */
+/** Selects the tasks that may hold a job and whose protection is missing or runs out. A guard would have renewed its own long before. */
 export function unguardedToKeep({ tasks }: PoolView, doubts: readonly Doubt[]): readonly TaskView[] {
   const mayBuild = ({ use }: TaskView): boolean => use === 'busy' || (use !== 'idle' && doubts.length > 0);
   return tasks.filter((task) => lacksGuard(task) && (task.leaseMs ?? 0) < RENEWED_BELOW_MS && mayBuild(task));

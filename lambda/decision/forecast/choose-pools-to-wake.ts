@@ -28,11 +28,14 @@ export function assignWakes(
   now: EpochMs,
 ): ReadonlyMap<PoolName, WakeAssignment> {
   const needs = demands.filter(({ isOpen }) => !isOpen).flatMap((demand) => openingNeedsOf(demand, now));
+  const costs = new Map(
+    needs.flatMap(({ pools }) => pools).map((view) => [view, costOf(view, floorsOf(view))]),
+  );
   const chosen = new Set(
     [...Map.groupBy(needs, ({ pools: [first] }) => first?.organization).values()].flatMap((together) => [
       ...cheapCover(
         together.map(({ pools }) => pools),
-        (view) => costOf(view, floorsOf(view)),
+        costs,
       ),
     ]),
   );

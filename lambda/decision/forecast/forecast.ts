@@ -6,7 +6,7 @@
  * in the queue.
  */
 import { AUTOMATIC, byTime, type Transition, transitionsOf } from '../demand/transitions.ts';
-import type { EpochMs, OrganizationId } from '../model/brands.ts';
+import { type EpochMs, type OrganizationId, plusMs } from '../model/brands.ts';
 import { by, groupsBy, unique } from '../model/collections.ts';
 import { memoizedWith } from '../model/memoize-by-object.ts';
 import type { Daemon, OrganizationReadings, Reading, Snapshot, Workspace } from '../model/snapshot.ts';
@@ -43,7 +43,7 @@ export type TransitionGroup = {
   readonly ahead: readonly ExpectedTransition[];
   /** Refused at least once, the earliest first. If the next try is due, also in `ahead`. */
   readonly refused: readonly Refusal[];
-  /** Those that coderd has probably made. A daemon stays until a reading confirms it. */
+  /** Transitions that coderd has probably made. A daemon stays until a reading confirms it. */
   readonly presumed: readonly ExpectedTransition[];
   /** When coderd made earlier transitions, as far as is known. */
   readonly made: readonly EpochMs[];
@@ -309,7 +309,7 @@ function judge({ at, changedAt = at }: ExpectedTransition, input: JudgeInput): J
     return { outcome: isPutOff ? 'put off' : outcomeOf(spans, poll.ms, input) };
   }
   const backOffMs = BACK_OFF_MS[tries.length - 1] ?? BACK_OFF_MS[2];
-  const refusal = { tries: tries.length, nextTryAt: (last.to + backOffMs) as EpochMs };
+  const refusal = { tries: tries.length, nextTryAt: plusMs(last.to, backOffMs) };
   if (now < refusal.nextTryAt) return { outcome: 'put off', refusal };
   return { outcome: outcomeOf(spans.slice(spans.indexOf(last) + 1), poll.retryMs, input), refusal };
 }

@@ -30,11 +30,11 @@ export type PoolForecasts = {
 export function derivePoolForecasts(
   snapshot: Snapshot,
   views: readonly PoolView[],
-  others: Others,
+  others: Omit<Others, 'floorsOf'>,
 ): PoolForecasts {
   const now = snapshot.takenAt;
-  const wakeDemands = deriveWakeDemands(snapshot, views, others);
   const floorsOf = memoized((view: PoolView): Floors => configuredFloors(view, now));
+  const wakeDemands = deriveWakeDemands(snapshot, views, { ...others, floorsOf });
   const wakeAssignments = assignWakes(wakeDemands.demands, floorsOf, now);
   const poolForecasts = new Map(
     views.map((view) => {

@@ -41,7 +41,7 @@ export function deriveDue(
   });
 }
 
-/** Those of its latest build, unless the next start uses another version. */
+/** The tags of the latest build, unless the next start uses another version. */
 function startTags(workspace: Workspace, activeTags: TagSet): TagSet {
   const { automatic_updates, template_require_active_version, outdated, latest_build } = workspace;
   const takesActive = automatic_updates === 'always' || template_require_active_version === true;

@@ -8,9 +8,8 @@ import { by } from '../model/collections.ts';
  */
 export function cheapCover<T>(
   needs: readonly (readonly T[])[],
-  costOf: (option: T) => number,
+  costs: ReadonlyMap<T, number>,
 ): ReadonlySet<T> {
-  const costs = new Map(needs.flat().map((option) => [option, costOf(option)]));
   const chosen = new Set<T>();
   const isOpen = (options: readonly T[]): boolean =>
     options.length > 0 && !options.some((option) => chosen.has(option));

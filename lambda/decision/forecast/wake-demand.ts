@@ -16,7 +16,7 @@ import { isHeldBack } from '../supply/capacity.ts';
 import type { PoolView } from '../supply/supply.ts';
 import type { TaskView } from '../supply/task-state.ts';
 import type { ForeignIn } from '../supply/unlisted-daemons.ts';
-import { configuredFloors } from './floors.ts';
+import type { Floors } from './floors.ts';
 import { deriveForecast, type ExpectedTransition, type Refusal, type TransitionGroup } from './forecast.ts';
 import { pollInterval } from './poll-interval.ts';
 
@@ -68,14 +68,18 @@ export const MOST_DELAY_MS = 10 * MINUTE_MS;
 /** ECS starts 500 tasks of a service a minute (docs/internals/aws.md §2). */
 const LAUNCH_MS = 120;
 
-/** What is known of those who serve this coderd too. */
-export type Others = { readonly leftOf: LeftOf; readonly foreignIn: ForeignIn };
+/** What keeps or opens a gate beside the pools that wake: peers, daemons of others, and floors. */
+export type Others = {
+  readonly leftOf: LeftOf;
+  readonly foreignIn: ForeignIn;
+  readonly floorsOf: (view: PoolView) => Floors;
+};
 
 /** Derives the wake demands of all organizations. */
 export function deriveWakeDemands(
   snapshot: Snapshot,
   views: readonly PoolView[],
-  { leftOf, foreignIn }: Others,
+  { leftOf, foreignIn, floorsOf }: Others,
 ): WakeDemands {
   const now = snapshot.takenAt;
   const poll = pollInterval(snapshot);
@@ -113,7 +117,7 @@ export function deriveWakeDemands(
   return {
     groups,
     demands: withPools.map(({ demand }) => demand),
-    heldBack: withoutPools.flatMap((candidate) => heldBackOf(candidate, now)),
+    heldBack: withoutPools.flatMap((candidate) => heldBackOf(candidate, floorsOf)),
     withoutPool: withoutPools.flatMap(({ demand, fitting }) =>
       fitting.length === 0 && !demand.isOpen && demand.due.length > 0 ? [demand] : [],
     ),
@@ -127,7 +131,10 @@ type DemandWithPools = {
   readonly fitting: readonly PoolView[];
 };
 
-function heldBackOf({ demand, fitting }: DemandWithPools, now: EpochMs): readonly BlockedWakeDemand[] {
+function heldBackOf(
+  { demand, fitting }: DemandWithPools,
+  floorsOf: Others['floorsOf'],
+): readonly BlockedWakeDemand[] {
   const pools = fitting.filter(({ configured, pool }) => configured.wake && !pool.wake);
   if (pools.length === 0) return [];
   const isOpen = demand.isOpen || fitting.some((view) => openersOf(view) > 0);
@@ -136,14 +143,14 @@ function heldBackOf({ demand, fitting }: DemandWithPools, now: EpochMs): readonl
       ...demand,
       pools,
       isOpen,
-      isWaiting: !isOpen && !fitting.some((view) => hasConfiguredFloor(view, now)),
+      isWaiting: !isOpen && !fitting.some((view) => hasConfiguredFloor(view, floorsOf)),
     },
   ];
 }
 
 /** Whether the pool keeps a daemon for another reason. */
-function hasConfiguredFloor(view: PoolView, now: EpochMs): boolean {
-  const { min, warm } = configuredFloors(view, now);
+function hasConfiguredFloor(view: PoolView, floorsOf: Others['floorsOf']): boolean {
+  const { min, warm } = floorsOf(view);
   return view.service !== undefined && min + warm > 0;
 }
 

@@ -17,7 +17,8 @@ export function by<T>(
   );
   return (a, b) => {
     for (const value of values) {
-      const [left, right] = [value(a), value(b)];
+      const left = value(a);
+      const right = value(b);
       if (left < right) return -1;
       if (left > right) return 1;
     }

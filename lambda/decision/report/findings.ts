@@ -219,7 +219,7 @@ function silentDrainMs(task: TaskView, now: EpochMs): number {
 
 /** A guard takes its lease within seconds. */
 const FIRST_LEASE_MS = 5 * MINUTE_MS;
-/** It sets 48 h anew every 21 minutes at the latest, or after twice that if ECS refuses it once. */
+/** A guard sets 48 h anew every 21 minutes at the latest, or after twice that if ECS refuses it once. */
 const RENEWED_ABOVE_MS = 47 * HOUR_MS;
 
 function isLeaseLate({ state, task, leaseMs }: TaskView, now: EpochMs): boolean {

@@ -39,7 +39,7 @@ function totalOf(parts: readonly PoolPlan[], which: 'from' | 'to'): number | nul
   return counts.length === 0 ? null : sum(counts, (count) => count);
 }
 
-/** They hold for a pool only if they hold for all of it. */
+/** Reasons that hold for a pool only if they hold for all of it. */
 const OF_ALL: ReadonlySet<Reason['code']> = new Set(['nothing-to-do', 'retired']);
 
 /** One reason of each code. Numbers of jobs and tasks are added up, others are of the first part. */

@@ -12,8 +12,16 @@ const LASTS_MS = 50_000;
 /** A daemon that has died keeps its job in coderd while its guard waits, before it ends the task. */
 const DIES_MS = 4 * MINUTE_MS;
 
-/** The keys of all mismatches that this look has seen, for the next look. */
-export function mismatchesOf(findings: readonly Finding[]): readonly string[] {
+/** Tells the findings that hold, and the keys of all mismatches that this look has seen, for the next look. */
+export function judgeMismatches(
+  findings: readonly Finding[],
+  remembered: Remembered | undefined,
+  now: EpochMs,
+): { readonly lasting: readonly Finding[]; readonly mismatches: readonly string[] } {
+  return { lasting: lastingFindings(findings, remembered, now), mismatches: mismatchesOf(findings) };
+}
+
+function mismatchesOf(findings: readonly Finding[]): readonly string[] {
   return findings.flatMap((finding) => {
     const items = itemsOf(finding);
     return items?.map((item) => keyOf(finding, item)) ?? [];
@@ -21,7 +29,7 @@ export function mismatchesOf(findings: readonly Finding[]): readonly string[] {
 }
 
 /** Without the mismatches that are too young. Without a memory all are reported: a person asks once. */
-export function lastingFindings(
+function lastingFindings(
   findings: readonly Finding[],
   remembered: Remembered | undefined,
   now: EpochMs,

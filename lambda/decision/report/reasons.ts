@@ -126,7 +126,8 @@ function isOnlyPause(reason: Reason): boolean {
 /** Which daemons will run the jobs that are assigned to the pool. */
 function jobReasons(need: PoolNeed): readonly Reason[] {
   const reasons: Reason[] = [];
-  const [free, starting] = [need.jobs['by-free'], need.jobs['by-starting']];
+  const free = need.jobs['by-free'];
+  const starting = need.jobs['by-starting'];
   const launches = launchesFor(need);
   if (launches > 0) reasons.push({ code: 'pending-jobs', jobs: launches });
   if (free > 0) reasons.push({ code: 'served-by-free', jobs: free });
@@ -299,7 +300,8 @@ function leaveReasons(
   const mayLeave = mayDrain(need.capacity, doubts.length > 0);
   const count = (why: LeaveDecision['why'], kind?: LeaveDecision['kind']): number =>
     leaving.filter((decision) => decision.why === why && (kind ?? decision.kind) === decision.kind).length;
-  const [long, brief] = [count('idle-long-enough'), count('idle-too-briefly')];
+  const long = count('idle-long-enough');
+  const brief = count('idle-too-briefly');
   const replacing = REPLACING.flatMap((code): readonly Reason[] => {
     if (code === 'old-secret') return oldSecretReasons(need.view, mayLeave ? leaving : []);
     const tasks = count(code);

@@ -19,8 +19,20 @@ import { wakeOverride } from '../settings/settings-in-force.ts';
 /** The plan leaves out later transitions. */
 const SHOWN_MS = HOUR_MS;
 
-/** The transitions within the hour by tag set and kind, and the pool that wakes for them. */
+/** Reports the transitions of the forecast, and the findings about it. */
 export function reportForecast(
+  forecasts: PoolForecasts,
+  snapshot: Snapshot,
+  count: CountTransitions,
+): { readonly rows: readonly ForecastRow[]; readonly findings: readonly Finding[] } {
+  return {
+    rows: rowsOf(forecasts, snapshot.takenAt, count),
+    findings: findingsOf(forecasts.wakeDemands, snapshot, count),
+  };
+}
+
+/** The transitions within the hour by tag set and kind, and the pool that wakes for them. */
+function rowsOf(
   { wakeDemands: { demands, heldBack }, wakeAssignments }: Omit<PoolForecasts, 'poolForecasts'>,
   now: EpochMs,
   count: CountTransitions,
@@ -39,8 +51,7 @@ export function reportForecast(
   });
 }
 
-/** Derives the findings about the forecast. */
-export function forecastFindings(
+function findingsOf(
   wakeDemands: WakeDemands,
   snapshot: Snapshot,
   count: CountTransitions,

@@ -6,7 +6,7 @@ import type { PoolForecasts } from '../forecast/pool-forecast.ts';
 import { isoTime } from '../model/brands.ts';
 import { sum } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
-import type { Plan, PoolPlan, Reason } from '../model/plan.ts';
+import type { Plan, PoolPlan } from '../model/plan.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { countDaemons, unplacedTasks } from '../supply/capacity.ts';
 import type { Doubts } from '../supply/doubts.ts';
@@ -14,9 +14,9 @@ import type { PoolView } from '../supply/supply.ts';
 import { reportAssignment, reportUnserved } from './assignment-rows.ts';
 import { reportFindings } from './findings.ts';
 import { joinParts } from './join-parts.ts';
-import { lastingFindings, mismatchesOf } from './mismatches.ts';
+import { judgeMismatches } from './mismatches.ts';
 import { reasonsOf } from './reasons.ts';
-import { forecastFindings, reportForecast } from './report-forecast.ts';
+import { reportForecast } from './report-forecast.ts';
 import { prebuildWaitFindings } from './waiting.ts';
 
 export type Decided = {
@@ -39,12 +39,16 @@ export function report(
   { snapshot, config }: { readonly snapshot: Snapshot; readonly config: Config },
 ): Reported {
   const { supply, doubts, forecasts, assignment, decisions } = decided;
-  const { wakeDemands } = forecasts;
   const count: CountTransitions = (transitions) => countTransitions(transitions, snapshot.takenAt);
   const found = reportFindings({ supply, doubts, assignment, snapshot, config });
   const pools = joinParts(
-    decisions.map((decision) => reportPool(decision, reasonsOf(decision, { snapshot, config, count }))),
+    decisions.map((decision) => ({
+      ...reportPool(decision),
+      why: reasonsOf(decision, { snapshot, config, count }),
+    })),
   );
+  const forecast = reportForecast(forecasts, snapshot, count);
+  const { lasting, mismatches } = judgeMismatches(found, snapshot.remembered, snapshot.takenAt);
   const plan = {
     version: 1,
     takenAt: isoTime(snapshot.takenAt),
@@ -52,18 +56,14 @@ export function report(
     actions: inOrder(decisions.flatMap(({ actions }) => actions)),
     assignment: reportAssignment(assignment),
     unserved: reportUnserved(assignment, supply, snapshot),
-    forecast: reportForecast(forecasts, snapshot.takenAt, count),
-    findings: [
-      ...lastingFindings(found, snapshot.remembered, snapshot.takenAt),
-      ...forecastFindings(wakeDemands, snapshot, count),
-      ...prebuildWaitFindings(assignment, { pools, snapshot }),
-    ],
+    forecast: forecast.rows,
+    findings: [...lasting, ...forecast.findings, ...prebuildWaitFindings(assignment, { pools, snapshot })],
   } as const;
-  return { plan, mismatches: mismatchesOf(found) };
+  return { plan, mismatches };
 }
 
 /** The row of one pool. */
-function reportPool({ need, to }: PoolDecision, why: readonly Reason[]): PoolPlan {
+function reportPool({ need, to }: PoolDecision): Omit<PoolPlan, 'why'> {
   const { service, pool, overrides, startTime } = need.view;
   return {
     name: pool.name,
@@ -77,6 +77,5 @@ function reportPool({ need, to }: PoolDecision, why: readonly Reason[]): PoolPla
     due: Math.max(need.poolForecast.wakeAssignment?.due.length ?? 0, need.ready.due),
     startTime,
     floor: need.floor,
-    why,
   };
 }

@@ -12,13 +12,13 @@ export type Capacity = {
   readonly working: number;
   readonly starting: number;
   readonly unguarded: number;
-  /** Of those: idle ones, which have most likely just left. Launches do not wait for coderd to see it. */
+  /** Idle ones among them, which have most likely just left. Launches do not wait for coderd to see it. */
   readonly justLeft: number;
   /** Starting and unguarded tasks that are RUNNING without a lease, so they may have a daemon. */
   readonly exposed: number;
   /** Tasks that drain, and those whose turn to be replaced has come. */
   readonly leaving: number;
-  /** Of those: tasks whose turn to be replaced has come. */
+  /** The tasks among them whose turn to be replaced has come. */
   readonly replacing: number;
   readonly left: number;
   /** Tasks among those that have left that never had a daemon, as far as coderd knows. */

@@ -4,7 +4,7 @@
  * apart by the id of their daemon's key (managed keys), else by the time of their creation
  * (docs/adr/0033).
  */
-import { type EpochMs, poolOfPart } from '../model/brands.ts';
+import { type EpochMs, plusMs, poolOfPart } from '../model/brands.ts';
 import { by } from '../model/collections.ts';
 import type { PoolConfig } from '../model/config.ts';
 import {
@@ -35,7 +35,7 @@ export type Credential = {
   readonly keyId: string | undefined;
 };
 
-/** Those whose change has spread, the latest first. `now` is AWS's time. */
+/** Derives the credentials whose change has spread, the latest first. `now` is AWS's time. */
 export function deriveCredentials(
   pool: PoolConfig,
   { secrets, ecs: { stack } }: Pick<Snapshot, 'secrets' | 'ecs'>,
@@ -63,7 +63,7 @@ function credentialOf(entry: SecretEntry, kind: SecretKind): Credential | undefi
     previousAt: versionAt(entry, 'AWSPREVIOUS')?.CreatedDate,
     newFrom: newFromOf(entry, changedAt),
     // a list may be older than the newest tasks, so the tag tells nothing about tasks created later
-    knownFrom: (lastChangedAt + SPREADS_WITHIN_MS) as EpochMs,
+    knownFrom: plusMs(lastChangedAt, SPREADS_WITHIN_MS),
   };
 }
 
@@ -83,7 +83,7 @@ const NEVER = 0 as EpochMs;
 function newFromOf(entry: SecretEntry, changedAt: EpochMs | undefined): EpochMs {
   if (changedAt === undefined) return NEVER;
   const isOnly = versionAt(entry, 'AWSPREVIOUS') === undefined && entry.CurrentSince === undefined;
-  return isOnly ? (entry.CreatedDate ?? NEVER) : ((changedAt + SPREADS_WITHIN_MS) as EpochMs);
+  return isOnly ? (entry.CreatedDate ?? NEVER) : plusMs(changedAt, SPREADS_WITHIN_MS);
 }
 
 function versionAt({ Versions }: SecretEntry, stage: string): SecretVersion | undefined {

@@ -58,7 +58,7 @@ export function indexDaemons(view: OrganizationReadings, now: EpochMs): DaemonIn
   // a job is of somebody who has left
   const isConnected = (daemon: Daemon): boolean => activity(daemon) !== 'offline';
   const rows = view.daemons.items;
-  const byEnding = Map.groupBy(rows, (daemon) => partsOf(daemon).ending);
+  const byEnding = Map.groupBy(rows, (daemon) => namePartsOf(daemon).ending);
   const byHost = Map.groupBy(
     rows.filter(({ name }) => name.startsWith(HOST)),
     ({ name }) => name,
@@ -160,10 +160,10 @@ export function handOverIn({ daemons }: OrganizationReadings, now: EpochMs): (jo
 
 /** The pool in a daemon's name, `<pool>-<task id>`; undefined for any other name. */
 export function poolNamed(daemon: Daemon): string | undefined {
-  return partsOf(daemon).pool;
+  return namePartsOf(daemon).pool;
 }
 
-const partsOf = memoized(({ name }: Daemon) => nameInParts(name));
+const namePartsOf = memoized(({ name }: Daemon) => nameInParts(name));
 
 /** `<pool>-<task id>`, of 32 hexadecimal digits. `pool` is undefined for any other name. */
 export function nameInParts(name: string): { readonly pool: string | undefined; readonly ending: string } {

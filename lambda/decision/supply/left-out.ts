@@ -26,7 +26,7 @@ export function listsFor({ pool, service, tasks }: Owner, lists: ClusterLists): 
   };
 }
 
-/** Those that say which tasks a pool has. */
+/** The lists that say which tasks a pool has. */
 export function listsOfTasks(
   { pool: { name }, service }: Omit<Owner, 'tasks'>,
   { services, tasks }: Pick<ClusterLists, 'services' | 'tasks'>,

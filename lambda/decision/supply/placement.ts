@@ -58,7 +58,8 @@ export function derivePlacement(
   const failures = events
     .filter(({ message, createdAt }) => FAILED.test(message) && lastPlaced <= createdAt + SAME_ATTEMPT_MS)
     .toSorted(by(({ createdAt }) => createdAt));
-  const [first, newest] = [failures[0], failures.at(-1)];
+  const first = failures[0];
+  const newest = failures.at(-1);
   if (first === undefined || newest === undefined || now - newest.createdAt > EVENT_HOLDS_MS)
     return silentFailure(shortage, { lastPlaced, startMs });
   return { since: first.createdAt, reason: reasonOf(newest.message) };

@@ -33,7 +33,8 @@ export function startsOf(
     (service !== undefined && taskDefinitionArn !== service.taskDefinition) ||
     credentials.some(({ changedAt }) => changedAt > createdAt);
   return {
-    ...{ startTime, lateAfterMs },
+    startTime,
+    lateAfterMs,
     failing: deriveFailingStarts({ ...starts, ...leases, lateAfterMs, isOutdated }),
     placement: service && derivePlacement(service, starts.tasks, { now, startMs: startTime.p95Ms }),
   };

@@ -62,7 +62,7 @@ function shareToReplace(doubts: readonly Doubt[], atOncePercent: number): number
   return doubts.every((doubt) => doubt === 'daemons-empty-while-leased') ? 0 : undefined;
 }
 
-/** Their state becomes `replacing`. `atOncePercent` 0 still marks one. */
+/** Sets the state of those tasks to `replacing`. `atOncePercent` 0 still marks one. */
 export function markReplaced(view: PoolView, atOncePercent: number, now: EpochMs): PoolView {
   const turn = new Set(takeTurns(view, atOncePercent, now));
   if (turn.size === 0) return view;

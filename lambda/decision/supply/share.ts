@@ -21,18 +21,16 @@ const LEAST_INTERRUPTIONS = 2;
 const LOST_MINUTES = 10;
 const LEAST_HOURS = 0.1;
 
-/** The price of a task with the builds that it may lose, in micro-dollars an hour. */
-function priceWithLosses(view: PoolView, now: EpochMs): number {
-  const { pool, startTime } = view;
-  const { tasks, taskHours } = interruptionsOf(view, now);
-  if (tasks < LEAST_INTERRUPTIONS) return priceOf(pool);
-  const loss = LOST_MINUTES * pool.waiting.person + launchCost(pool, startTime.p50Ms);
-  return priceOf(pool) + Math.round((1e6 * tasks * loss) / Math.max(LEAST_HOURS, taskHours));
-}
+/** `price`: of a task with the builds that it may lose, in micro-dollars an hour. */
+type Priced = Pick<SpotProblem, 'interruptions' | 'price'> & { readonly view: PoolView };
 
-/** What AWS took back of a part on Spot. `now` is AWS's time. */
-function interruptionsOf({ pool, starts }: PoolView, now: EpochMs) {
-  return countInterruptions(isSpotPart(pool.name) ? starts.tasks : [], now);
+/** Counts what AWS took back of a part on Spot. `now` is AWS's time. */
+function priceWithLosses({ pool, starts, startTime }: PoolView, now: EpochMs): Omit<Priced, 'view'> {
+  const { tasks, taskHours } = countInterruptions(isSpotPart(pool.name) ? starts.tasks : [], now);
+  if (tasks < LEAST_INTERRUPTIONS) return { interruptions: tasks, price: priceOf(pool) };
+  const loss = LOST_MINUTES * pool.waiting.person + launchCost(pool, startTime.p50Ms);
+  const lost = Math.round((1e6 * tasks * loss) / Math.max(LEAST_HOURS, taskHours));
+  return { interruptions: tasks, price: priceOf(pool) + lost };
 }
 
 type DoubtsOf = (view: PoolView) => readonly Doubt[];
@@ -55,7 +53,11 @@ function share(
   doubtsOf: DoubtsOf,
   now: EpochMs,
 ): readonly (readonly [PoolView, PoolView])[] {
-  const used = parts.filter(({ pool }) => !pool.retiring).toSorted(by((view) => priceWithLosses(view, now)));
+  const priced = parts.map((view): Priced => ({ view, ...priceWithLosses(view, now) }));
+  const used = priced
+    .filter(({ view }) => !view.pool.retiring)
+    .toSorted(by('price'))
+    .map(({ view }) => view);
   const launching = used.find((view) => problemOf(view) === undefined) ?? used[0];
   return parts.map((view) => {
     const others = parts.filter((other) => other !== view);
@@ -68,7 +70,13 @@ function share(
     const given: Share = {
       ...{ max, elsewhere, isLaunching: view === launching },
       cheaper: { working: working.length, idle: working.filter(({ use }) => use === 'idle').length },
-      instead: view === launching ? insteadOf(others, priceOf(pool), now) : undefined,
+      instead:
+        view === launching
+          ? insteadOf(
+              priced.filter((other) => other.view !== view),
+              priceOf(pool),
+            )
+          : undefined,
       isNeededElsewhere: others.some((other) => measure(other).inUse + measure(other).starting > 0),
     };
     return [view, { ...view, pool, share: given }] as const;
@@ -90,11 +98,10 @@ function problemOf(view: PoolView): SpotProblem['because'] | undefined {
   return view.placement === undefined ? 'starts-failing' : 'placement-failing';
 }
 
-function insteadOf(others: readonly PoolView[], price: number, now: EpochMs): SpotProblem | undefined {
-  const spot = others.find(({ pool }) => isSpotPart(pool.name) && !pool.retiring);
+function insteadOf(others: readonly Priced[], price: number): SpotProblem | undefined {
+  const spot = others.find(({ view: { pool } }) => isSpotPart(pool.name) && !pool.retiring);
   if (spot === undefined) return undefined;
-  const { tasks: interruptions } = interruptionsOf(spot, now);
-  const costs = { interruptions, price: priceWithLosses(spot, now) };
-  const because = problemOf(spot) ?? (costs.price > price ? 'interrupted' : undefined);
+  const { view, ...costs } = spot;
+  const because = problemOf(view) ?? (costs.price > price ? 'interrupted' : undefined);
   return because === undefined ? undefined : { because, ...costs };
 }

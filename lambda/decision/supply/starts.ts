@@ -23,7 +23,7 @@ const START_TTL_MS = 10 * MINUTE_MS;
 
 /** The exit code of a guard that got no lease in time (guard/guard.sh). */
 const NO_LEASE = 75;
-/** That of a guard that ECS has stopped some minutes after its daemon had died early. */
+/** The exit code of a guard that ECS has stopped some minutes after its daemon had died early. */
 const DIED_EARLY = 77;
 /** The meaning of the guard's other exit codes. */
 const GUARD_EXIT_CODES: ReadonlyMap<number, string> = new Map([
@@ -97,7 +97,8 @@ export function deriveFailingStarts({
     })
     .toSorted(by('at', ({ task }) => task.taskArn));
   const stalled = tasks.filter((task) => isOverdue(task, now) && createdAt(task) > lastSuccess).length;
-  const [first, newest] = [failures[0], failures.at(-1)];
+  const first = failures[0];
+  const newest = failures.at(-1);
   const ended = failures.filter(({ task }) => task.desiredStatus === 'STOPPED');
   const recent = failures.filter(({ at }) => now - at <= WINDOW_MS);
   const refused = tasks.filter((task) => hasWaited(task, now) && registration(task) === 'never').map(endedAt);

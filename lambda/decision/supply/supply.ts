@@ -28,7 +28,7 @@ import {
   type TaskView,
   withOneStart,
 } from './task-state.ts';
-import { claimants, judgeUnlisted, unlistedDaemons } from './unlisted-daemons.ts';
+import { claimants, judgeUnlisted } from './unlisted-daemons.ts';
 
 export type PoolView = InForce &
   PoolStarts & {
@@ -54,7 +54,7 @@ export type PoolView = InForce &
     readonly credentials: readonly Credential[];
     /** All tasks that ECS lists, stopping and stopped ones too, and when their daemons registered. */
     readonly starts: Starts;
-    /** Of all listed tasks, stopping ones too, and all claimants: none is others' capacity. */
+    /** The daemons of all listed tasks, stopping ones too, with all claimants: none is others' capacity. */
     readonly owned: ReadonlySet<Daemon>;
     /** The names of this pool's live daemons that have no task in any list. */
     readonly orphans: readonly string[];
@@ -147,17 +147,18 @@ function derivePoolView({
     (task) => lacksGuard(task) && !(service && isOldRevision(task.task, service)),
   );
   const tasks = isFailing && isGuarded ? withOneStart(derived) : derived;
-  const unlisted = unlistedDaemons({
+  const { busy, orphans } = judgeUnlisted({
     ...{ pool, index, owned },
     tasks: () => tasksOfPool(pool, snapshot, byGroup),
+    now: snapshot.takenAt,
   });
-  const { busy, orphans } = judgeUnlisted(unlisted, { index, now: snapshot.takenAt });
   const lists = listsOfTasks({ pool, service }, snapshot.ecs);
   const areTasksKnown = lists.services.status === 'ok' && lists.tasks.status === 'ok';
   // ECS's running count limits the busy daemons whose tasks are missing from an incomplete list
   const unseen = areTasksKnown ? 0 : Math.max(0, Math.min(busy, (service?.runningCount ?? 0) - all.length));
   return {
-    ...{ pool, minFrom },
+    pool,
+    minFrom,
     ...{ configured, overrides, malformed, organization, index, service, tasks, unseen, owned },
     tags: normalizeTags(pool.tags),
     // older tasks count as existing even if ECS may not count them: otherwise the autoscaler could
@@ -188,7 +189,7 @@ const activeServices = memoized(({ services, stack }: Snapshot['ecs']) =>
   ),
 );
 
-/** Those of the whole pool are on the service that has its name. */
+/** Derives the overrides: those of the whole pool are on the service that has its name. */
 function overridesOf({ name }: PoolConfig, snapshot: Snapshot) {
   const services = servicesOf({ name: poolOfPart(name) }, snapshot.ecs);
   const [service = { tags: [] }] = services.length === 1 ? services : [];

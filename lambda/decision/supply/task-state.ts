@@ -23,7 +23,7 @@ const LEAVING_MS = 23 * HOUR_MS;
 /** A task that has been RUNNING for longer has had enough time to get a lease and a daemon. */
 const BOOT_MS = 15 * MINUTE_MS;
 
-/** Those of architecture.md, "The lease", and `replacing`: its turn has come (rolling.ts). */
+/** The states of architecture.md, "The lease", and `replacing`: its turn has come (rolling.ts). */
 export type TaskState = 'starting' | 'working' | 'replacing' | 'leaving' | 'left' | 'unguarded';
 
 /**
@@ -199,7 +199,7 @@ export function isIdleLongEnough({ use, idleSince }: TaskView, pool: PoolConfig,
   return use === 'idle' && idleSince !== undefined && now - idleSince >= pool.idleTimeoutMs;
 }
 
-/** Then the task accepts a drain request. */
+/** Whether the task accepts a drain request. */
 export function isGuarded({ leaseMs }: TaskView): boolean {
   return (leaseMs ?? 0) >= LEASE_MS;
 }

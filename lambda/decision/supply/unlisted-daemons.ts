@@ -24,12 +24,10 @@ type Unlisted = Owning & {
 };
 
 /** How many of the daemons without a listed task are busy, and the names of those that are alive. */
-export function judgeUnlisted(
-  daemons: readonly Daemon[],
-  { index, now }: Pick<Unlisted, 'index'> & { readonly now: EpochMs },
-) {
+export function judgeUnlisted({ now, ...pool }: Unlisted & { readonly now: EpochMs }) {
+  const daemons = unlistedDaemons(pool);
   return {
-    busy: daemons.filter((daemon) => index?.activity(daemon) === 'busy').length,
+    busy: daemons.filter((daemon) => pool.index?.activity(daemon) === 'busy').length,
     orphans: daemons
       .filter((daemon) => isAlive(daemon, now))
       .map(({ name }) => name)
@@ -38,7 +36,7 @@ export function judgeUnlisted(
 }
 
 /** The daemons that have this pool's name but belong to none of these tasks. */
-export function unlistedDaemons({ pool, tasks, index, owned }: Unlisted): readonly Daemon[] {
+function unlistedDaemons({ pool, tasks, index, owned }: Unlisted): readonly Daemon[] {
   const pooled = poolOfPart(pool.name);
   const others = (index?.namedAfter(pooled) ?? []).filter((daemon) => !owned.has(daemon));
   if (others.length === 0) return [];

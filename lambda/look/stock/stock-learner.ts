@@ -80,7 +80,8 @@ export class StockLearner {
     if (this.#lastLook === undefined) return undefined;
     return {
       tagSets: [...this.#logs.values()].map(({ organizationId, tags, builds }) => ({
-        ...{ organizationId, tags },
+        organizationId,
+        tags,
         lastBuildAt: builds.at(-1)?.at as EpochMs | undefined,
         durationsMs: durationsOf(builds),
       })),

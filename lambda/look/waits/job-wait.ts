@@ -108,7 +108,8 @@ export function deriveJobWait(started: StartedJob, tasks: ServingTasks): JobWait
     daemon,
     ...(task && started.remembered?.(task)),
   };
-  const [createdAt, startedAt] = [job.created_at, job.started_at];
+  const createdAt = job.created_at;
+  const startedAt = job.started_at;
   return {
     id: job.id,
     organization: organization.name,

@@ -1,5 +1,5 @@
 /** The tasks that this process requested from ECS in the last hour, and which tasks came of it. */
-import type { EpochMs, PoolName } from '../../decision/model/brands.ts';
+import { type EpochMs, type PoolName, plusMs } from '../../decision/model/brands.ts';
 import { by } from '../../decision/model/collections.ts';
 import type { Snapshot, Task } from '../../decision/model/snapshot.ts';
 import type { LookResult } from '../look.ts';
@@ -25,7 +25,7 @@ export class LaunchRequests {
   add(snapshot: Snapshot, applied: Applied, { durationMs, oldest }: AddOptions): void {
     const { clock, takenAt } = snapshot;
     const lookedAt = clock ?? takenAt;
-    const at = (lookedAt + durationMs) as EpochMs;
+    const at = plusMs(lookedAt, durationMs);
     this.#requests = this.#requests.filter((request) => request.at >= oldest);
     for (const action of applied) {
       if (action.kind !== 'set-desired' || action.why === 'count-below-tasks') continue;

@@ -35,7 +35,8 @@ export function waitLine({
   promised,
 }: JobWait): WaitLine {
   return {
-    ...{ id, pool },
+    id,
+    pool,
     ...(task === null ? {} : { task }),
     startedAt: isoTime(startedAt),
     waitMs,

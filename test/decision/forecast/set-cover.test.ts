@@ -11,7 +11,7 @@ const cover = (needs: readonly string[], costs: Costs): readonly string[] =>
   [
     ...cheapCover(
       needs.map((need) => [...need]),
-      (name) => costs[name] ?? 0,
+      new Map(Object.entries(costs)),
     ),
   ].sort();
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { type PoolName, plusMs, type TaskArn } from '../../../lambda/decision/model/brands.ts';
 import type { Finding } from '../../../lambda/decision/model/plan.ts';
 import { SECOND_MS } from '../../../lambda/decision/model/units.ts';
-import { lastingFindings, mismatchesOf } from '../../../lambda/decision/report/mismatches.ts';
+import { judgeMismatches } from '../../../lambda/decision/report/mismatches.ts';
 import { NOW } from '../../support/parts.ts';
 
 const pool = 'cpu' as PoolName;
@@ -17,7 +17,8 @@ const missing: Finding = { code: 'service-missing', pool };
 
 const since = (seconds: number, ...findings: readonly Finding[]) => {
   const from = plusMs(NOW, -seconds * SECOND_MS);
-  return { mismatches: Object.fromEntries(mismatchesOf(findings).map((key) => [key, from])), refused: [] };
+  const { mismatches } = judgeMismatches(findings, undefined, NOW);
+  return { mismatches: Object.fromEntries(mismatches.map((key) => [key, from])), refused: [] };
 };
 
 it.each([
@@ -39,5 +40,5 @@ it.each([
     because: 'each task has its own age',
   },
 ])('reports $expected of the mismatches $found, since $because', ({ remembered, found, expected }) => {
-  expect(lastingFindings(found, remembered, NOW)).toEqual(expected);
+  expect(judgeMismatches(found, remembered, NOW).lasting).toEqual(expected);
 });
