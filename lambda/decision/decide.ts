@@ -21,10 +21,10 @@ import type { Snapshot } from './model/snapshot.ts';
 import { report } from './report/report.ts';
 import { deriveStock, deriveStockSets, type StockSet, unlearnedPools } from './stock/stock-groups.ts';
 import { deriveDoubts } from './supply/doubts.ts';
-import { markTurns } from './supply/rolling.ts';
-import { shareParts } from './supply/share.ts';
 import { awsTimeOf, deriveSupply } from './supply/supply.ts';
 import { type ForeignIn, foreignTo } from './supply/unlisted-daemons.ts';
+import { markTurns } from './turns/rolling.ts';
+import { shareParts } from './turns/share.ts';
 
 /** A plan with the steps that led to it, for whoever explains it. */
 export type Deliberation = {

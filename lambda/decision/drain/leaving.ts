@@ -4,9 +4,9 @@ import { by, partition } from '../model/collections.ts';
 import type { Replacing } from '../model/plan.ts';
 import { isUntried, outdatedCredential } from '../supply/credentials.ts';
 import { isOldRevision } from '../supply/older-tasks.ts';
-import { replacementReason } from '../supply/rolling.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { isIdleLongEnough, type TaskView } from '../supply/task-state.ts';
+import { replacementReason } from '../turns/rolling.ts';
 
 export type LeaveDecision =
   | { readonly task: TaskView; readonly kind: 'leave'; readonly why: 'idle-long-enough' | Replacing }

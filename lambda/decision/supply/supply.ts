@@ -58,7 +58,7 @@ export type PoolView = InForce &
     readonly owned: ReadonlySet<Daemon>;
     /** The names of this pool's live daemons that have no task in any list. */
     readonly orphans: readonly string[];
-    /** Of a part of a pool (share.ts); undefined: the pool has no parts. */
+    /** Of a part of a pool (turns/share.ts); undefined: the pool has no parts. */
     readonly share: Share | undefined;
   };
 

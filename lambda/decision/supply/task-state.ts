@@ -23,7 +23,7 @@ const LEAVING_MS = 23 * HOUR_MS;
 /** A task that has been RUNNING for longer has had enough time to get a lease and a daemon. */
 const BOOT_MS = 15 * MINUTE_MS;
 
-/** The states of architecture.md, "The lease", and `replacing`: its turn has come (rolling.ts). */
+/** The states of architecture.md, "The lease", and `replacing`: its turn has come (turns/rolling.ts). */
 export type TaskState = 'starting' | 'working' | 'replacing' | 'leaving' | 'left' | 'unguarded';
 
 /**

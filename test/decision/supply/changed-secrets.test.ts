@@ -5,8 +5,8 @@ import type { Config, PoolConfig } from '../../../lambda/decision/model/config.t
 import type { Plan, Reason } from '../../../lambda/decision/model/plan.ts';
 import { findSecret, type SecretEntry } from '../../../lambda/decision/model/secrets.ts';
 import type { Snapshot } from '../../../lambda/decision/model/snapshot.ts';
-import { markReplaced } from '../../../lambda/decision/supply/rolling.ts';
 import { deriveSupply } from '../../../lambda/decision/supply/supply.ts';
+import { markReplaced } from '../../../lambda/decision/turns/rolling.ts';
 import { sentenceOf } from '../../../lambda/explain/finding-text.ts';
 import { reasonSentence } from '../../../lambda/explain/reason-text.ts';
 import {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { decide } from '../../../lambda/decision/decide.ts';
 import type { Service, Snapshot, Task } from '../../../lambda/decision/model/snapshot.ts';
 import { measure } from '../../../lambda/decision/supply/capacity.ts';
-import { markReplaced } from '../../../lambda/decision/supply/rolling.ts';
 import { deriveSupply } from '../../../lambda/decision/supply/supply.ts';
+import { markReplaced } from '../../../lambda/decision/turns/rolling.ts';
 import {
   aConfig,
   aDaemon,

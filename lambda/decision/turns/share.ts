@@ -11,9 +11,9 @@ import { type EpochMs, isSpotPart, type PoolName, poolOfPart } from '../model/br
 import { by, sum } from '../model/collections.ts';
 import type { Doubt } from '../model/plan.ts';
 import { launchCost, priceOf } from '../settings/prices.ts';
-import { isHeldBack, mayGiveUp, measure } from './capacity.ts';
-import { countInterruptions, type Share, type SpotProblem } from './spot.ts';
-import type { PoolView } from './supply.ts';
+import { isHeldBack, mayGiveUp, measure } from '../supply/capacity.ts';
+import { countInterruptions, type Share, type SpotProblem } from '../supply/spot.ts';
+import type { PoolView } from '../supply/supply.ts';
 
 /** One interruption is chance. */
 const LEAST_INTERRUPTIONS = 2;

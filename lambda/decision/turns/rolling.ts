@@ -9,11 +9,11 @@ import { by, partition } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
 import { type Doubt, REPLACING, type Replacing } from '../model/plan.ts';
 import { MINUTE_MS } from '../model/units.ts';
-import { isComing, unplacedTasks } from './capacity.ts';
-import { isProven, outdatedCredential, unprovenPsk } from './credentials.ts';
-import { isOldRevision } from './older-tasks.ts';
-import type { PoolView } from './supply.ts';
-import { drainedMs, isBooting, isGuarded, type TaskView } from './task-state.ts';
+import { isComing, unplacedTasks } from '../supply/capacity.ts';
+import { isProven, outdatedCredential, unprovenPsk } from '../supply/credentials.ts';
+import { isOldRevision } from '../supply/older-tasks.ts';
+import type { PoolView } from '../supply/supply.ts';
+import { drainedMs, isBooting, isGuarded, type TaskView } from '../supply/task-state.ts';
 
 /** A drain request younger than this delays the next share. */
 const SHARE_EVERY_MS = MINUTE_MS;
