@@ -1,4 +1,4 @@
-/** Exit codes: 0 success, 1 invalid input or failed check, 2 wrong usage, 3 a crossed limit of `compare`. */
+/** Exit codes: 0 success, 1 invalid input or failed check, 2 wrong usage, 3 a crossed limit of `backtest --before`. */
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Help, type Option } from 'commander';
 import { type CliEnvironment, type CommandContext, UsageError } from './shared/cli-environment.ts';
@@ -70,12 +70,8 @@ const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
     },
     {
       load: async () => (await laboratory()).addBacktestCommand(),
-      examples: { backtest: ['--trace trace.jsonl --out report.html', '--trace trace.jsonl --budget 200'] },
-    },
-    {
-      load: async () => (await laboratory()).addCompareCommand(),
       examples: {
-        compare: ['before.yaml after.yaml', 'before.yaml after.yaml --trace trace.jsonl --out change.md'],
+        backtest: ['--trace trace.jsonl --budget 200', '--trace trace.jsonl --before before.yaml'],
       },
     },
   ],
@@ -84,6 +80,7 @@ const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
 /** Commands of earlier releases, and what to use in their place. */
 const ENDED: Readonly<Record<string, string>> = {
   tune: '"autoscaler backtest --price-of-waiting" takes the same targets, and --help lists them',
+  compare: 'use "autoscaler backtest --before BEFORE --config AFTER"',
   image: 'docs/upgrade.md, "An image with the providers of your templates", has a Dockerfile',
   sizes: 'AWS Compute Optimizer and Container Insights measure tasks: docs/cost.md, "What tasks use"',
   init: 'use "autoscaler setup --draft"',

@@ -2,5 +2,3 @@
 export const addTraceCommand = async () => (await import('./what-if/cli/trace/command.ts')).addTraceCommand;
 export const addBacktestCommand = async () =>
   (await import('./what-if/cli/backtest/command.ts')).addBacktestCommand;
-export const addCompareCommand = async () =>
-  (await import('./what-if/cli/compare/command.ts')).addCompareCommand;

@@ -331,6 +331,10 @@ describe('wrong usage', () => {
     [['explain'], /^error: explain needs the id of one job, or --dead/],
     [['explain', '4d2c1a5e', '--dead'], /^error: explain needs the id of one job, or --dead/],
     [['schema', '--json'], /^error: "autoscaler schema" has ended; use "autoscaler validate --schema"\n$/],
+    [
+      ['compare', 'a', 'b'],
+      /^error: "autoscaler compare" has ended; use "autoscaler backtest --before BEFORE --config AFTER"\n$/,
+    ],
     [['trace', 'import', 'x.csv'], /^error: "autoscaler trace import" has ended; jq writes a trace/],
     [['plan', '--config'], /argument missing/],
     [['plan', '--save', 'a', '--snapshot', 'b'], /'--save <file>' cannot be used with .*'--snapshot <file>'/],

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { aBuild, aFolder } from '../../lab/test/cli/compare/inputs.ts';
+import { aBuild, aFolder } from '../../lab/test/cli/folder.ts';
 import { run } from '../support/cli-run.ts';
 import { commandLabs } from '../support/command-lab.ts';
 import { expectDocument } from '../support/json-document.ts';
@@ -26,7 +26,7 @@ describe('without a server', () => {
       command: 'backtest',
       args: ['--config', before, '--against', 'none', '--mean-wait', '900', ...replayed],
     },
-    { command: 'compare', args: [before, after, '--seeds', '2', ...replayed] },
+    { command: 'backtest --before', args: [before, '--config', after, '--seeds', '2', ...replayed] },
   ])('$command has the documented fields', async ({ command, args }) => {
     const { out, err } = await run(...command.split(' '), ...args, '--json');
     expect(out, err).not.toBe('');

@@ -97,6 +97,12 @@ describe('backtest', () => {
     for (const table of others.slice(0, 2)) expect(table).toMatch(/^in 7 days +\w.*\nautoscaler +[\d.]/);
   });
 
+  it('counts no stop as late that may wait for ten minutes', () => {
+    const [ours] = plausibleBacktest(7).runs;
+    expect(ours?.figures.executor).toMatchObject({ delayed: expect.any(Number), tooLate: 0 });
+    expect(backtestText(plausibleBacktest(7), 80)).toMatch(/ late\nautoscaler .* 0\n/);
+  });
+
   it('gives no cost of a month in the JSON document of half an hour', () => {
     expect(Object.keys(alone.runs[0].estimates)).toEqual(['meanWaitS', 'p95WaitS']);
   });

@@ -91,7 +91,6 @@ export function jobFigures(outcomes: readonly JobOutcome[]) {
     waitOfPeople: waitFigures(ofPeople(outcomes)),
     waitByPool: waitBy(outcomes, ({ pool }) => pool),
     waitByGroup: waitBy(outcomes, ({ job }) => groupName(job)),
-    waitOfPeopleByGroup: waitBy(ofPeople(outcomes), ({ job }) => groupName(job)),
     waitByKind: waitBy(outcomes, ({ job }) => job.kind),
     failedPrebuilds: outcomes.filter(({ job, end }) => job.kind === 'prebuild' && end !== 'succeeded').length,
     executor: {

@@ -84,9 +84,8 @@ export type Figures = {
   readonly waitOfPeople: WaitFigures;
   /** By the pool whose daemon had the job. `-`: no daemon had it. */
   readonly waitByPool: Readonly<Record<string, WaitFigures>>;
-  /** By organization and tags: `default` or `default size=large`. Then the same for `waitOfPeople`. */
+  /** By organization and tags: `default` or `default size=large`. */
   readonly waitByGroup: Readonly<Record<string, WaitFigures>>;
-  readonly waitOfPeopleByGroup: Readonly<Record<string, WaitFigures>>;
   readonly waitByKind: Readonly<Partial<Record<JobKind, WaitFigures>>>;
   /** Jobs of prebuilt workspaces that were killed, failed by the reaper or did not end. */
   readonly failedPrebuilds: number;

@@ -5,7 +5,7 @@ import type { Kind } from './kinds.ts';
 import { timeZoneProblem } from './names.ts';
 
 /** By their numbers. */
-export const DAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+const DAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 const DAY = `(?:${DAY_NAMES.join('|')})`;
 const DAYS = new RegExp(`^${DAY}(?:-${DAY})?(?:, ?${DAY}(?:-${DAY})?)*$`);
 

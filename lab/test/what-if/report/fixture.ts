@@ -282,7 +282,6 @@ function figuresOf(
     wait,
     waitOfPeople: { ...wait, jobs: 17_368, meanS: 0.9 * wait.meanS },
     waitByPool: { default: part(19_733), large: part(3_204), data: part(1_875) },
-    waitOfPeopleByGroup: {},
     waitByGroup: {
       default: part(19_733),
       'default size=large': part(3_204),

@@ -1,13 +1,10 @@
-/** For which time a comparison shows amounts: a month, or the trace itself if it is too short. */
+/** For which time a screen shows amounts: a month, or the trace itself if it is too short. */
 import { MONTH_MS, SHORTEST_FOR_MONTH_MS } from '../../../../lambda/decision/model/units.ts';
-import type { Difference } from '../../change/difference.ts';
-import type { ConfigChange } from '../../change/result.ts';
 import type { Estimates } from '../../estimate/estimate.ts';
 import { lengthLabel } from '../../report/parts/times.ts';
+import type { Trace } from '../../trace/trace.ts';
 
-type Period = Pick<ConfigChange['trace'], 'from' | 'to'>;
-
-export type Amounts = ReturnType<typeof amountsOf>;
+type Period = Pick<Trace, 'from' | 'to'>;
 
 export const isMonthly = ({ from, to }: Period): boolean => to - from >= SHORTEST_FOR_MONTH_MS;
 
@@ -23,9 +20,5 @@ export function amountsOf({ trace }: { readonly trace: Period }) {
     /** Without the cost of a month if the trace is too short. */
     estimatesOf: ({ dollarsPerMonth, ...waits }: Estimates): Partial<Estimates> =>
       isMonthly(trace) ? { dollarsPerMonth, ...waits } : waits,
-    differenceOf: ({ before, after, change, margin, clarity }: Difference): Difference => ({
-      ...{ before: of(before), after: of(after), change: of(change), clarity },
-      ...(margin === undefined ? {} : { margin: of(margin) }),
-    }),
   };
 }

@@ -16,6 +16,7 @@ import type { Target } from '../../search/price-search.ts';
 import { type Tuning, tune } from '../../search/tune.ts';
 import { amountsOf } from './amounts.ts';
 import { cautionsOf } from './cautions.ts';
+import { type ChangeOptions, checkBefore, showChange, withBefore } from './change.ts';
 import { parseAgainst, parseValue, withRunOptions, withTraceOptions } from './options.ts';
 import {
   durationText,
@@ -36,7 +37,8 @@ import {
 } from './subject.ts';
 
 type BacktestOptions = SubjectOptions &
-  PriceOptions & {
+  PriceOptions &
+  ChangeOptions & {
     readonly against: readonly string[];
     readonly out?: string;
     readonly json: boolean;
@@ -45,9 +47,11 @@ type BacktestOptions = SubjectOptions &
     readonly workers: number;
   };
 
+const LIMIT_CROSSED = 3;
+
 export function addBacktestCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
   const command = withTraceOptions(program.command('backtest'))
-    .description('compare cost and waiting times of the autoscaler and other policies over a trace')
+    .description('cost and waits over a trace: of the autoscaler and other policies, or of a change')
     .option('--config <file>', CONFIG_DESCRIPTION)
     .addOption(
       new Option(
@@ -65,9 +69,11 @@ export function addBacktestCommand(program: Command, { cliEnvironment, exitWith 
       'cost of one minute that a person waits (default: waiting.person of the configuration)',
       parseValue,
     );
-  withRunOptions(withPriceOfWaiting(command)).action(async (options: BacktestOptions) => {
-    const isMissed = await backtest(options, cliEnvironment);
-    exitWith(isMissed ? 1 : 0);
+  withRunOptions(withBefore(withPriceOfWaiting(command))).action(async (options: BacktestOptions) => {
+    const { before } = options;
+    checkBefore(options);
+    if (before === undefined) exitWith((await backtest(options, cliEnvironment)) ? 1 : 0);
+    else exitWith((await showChange({ ...options, before }, cliEnvironment)) ? LIMIT_CROSSED : 0);
   });
 }
 

@@ -1,4 +1,4 @@
-/** The options that `backtest`, `tune` and `compare` share. Parsers throw InvalidArgumentError. */
+/** The options of `backtest`. Parsers throw InvalidArgumentError. */
 import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
 import { countTo } from '../../../../cli/shared/option-values.ts';
@@ -38,15 +38,11 @@ const MOST_WORKERS = 64;
 
 /** Adds `--trace`, `--scenario` and `--days`. */
 export function withTraceOptions(command: Command): Command {
-  return withScenarioOptions(command.option('--trace <file>', TRACE_DESCRIPTION));
-}
-
-export const TRACE_DESCRIPTION =
-  'trace file, as written by autoscaler trace; - for standard input (required without --scenario)';
-
-/** Adds `--scenario` and `--days`. */
-export function withScenarioOptions(command: Command): Command {
   return command
+    .option(
+      '--trace <file>',
+      'trace file, as written by autoscaler trace; - for standard input (required without --scenario)',
+    )
     .option(
       '--scenario <name>',
       'a fictional deployment with its own configuration (required without --trace)',
@@ -56,19 +52,13 @@ export function withScenarioOptions(command: Command): Command {
 
 /** Adds `--workers`, `--region` and `--skip-bad`. */
 export function withRunOptions(command: Command): Command {
-  return withPriceOptions(
-    command.option(
+  return command
+    .option(
       '--workers <number>',
       'number of threads; does not change the figures',
       countTo(MOST_WORKERS),
       availableParallelism(),
-    ),
-  );
-}
-
-/** Adds `--region` and `--skip-bad`. */
-export function withPriceOptions(command: Command): Command {
-  return command
+    )
     .option('--region <name>', 'AWS Region of the Fargate prices', parseRegion, 'us-east-1')
     .option('--skip-bad', 'skip invalid lines of the trace and count them', false);
 }

@@ -63,8 +63,8 @@ function outcomeTable(rows: readonly Row[], period: string): PolicyTable {
   const ofRuns = rows.map(({ name, run: { figures } }) => {
     const { hours, launches, idleLaunches, peak } = figures.tasks;
     const { killed, reaped, unserved } = figures.jobs;
-    const { delayed } = figures.executor;
-    const counts = [launches, idleLaunches, peak, killed, reaped, unserved, delayed];
+    const { tooLate } = figures.executor;
+    const counts = [launches, idleLaunches, peak, killed, reaped, unserved, tooLate];
     return [name, hours.toFixed(1), ...counts.map(count)];
   });
   const heads = ['task h', 'launches', 'idle', 'peak', 'killed', 'given up', 'not over', 'late'];

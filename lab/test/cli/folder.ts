@@ -1,9 +1,9 @@
-/** A short trace and configurations for comparisons, in a folder of their own. */
+/** Short traces and configurations, in a folder of their own. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ownFolder } from '../../../../test/support/own-folder.ts';
+import { ownFolder } from '../../../test/support/own-folder.ts';
 
-export type PoolText = Readonly<Record<string, unknown>>;
+type PoolText = Readonly<Record<string, unknown>>;
 
 /** Makes a folder that is removed after the tests of the file. */
 export function aFolder() {
@@ -21,7 +21,7 @@ export function aFolder() {
   return { path, file, config, trace };
 }
 
-export function documentOf(pools: readonly PoolText[], more: PoolText = {}): PoolText {
+function documentOf(pools: readonly PoolText[], more: PoolText = {}): PoolText {
   return {
     coder: { url: 'https://coder.example.com', token: { secret: 'coder/token' } },
     defaults: { image: 'ghcr.io/coder/coder:v2.30.0' },
@@ -48,8 +48,3 @@ export const aBuild = (afterMinutes: number, fields: object = {}): object => ({
 
 /** A build every three minutes, for half an hour. */
 export const BUILDS = Array.from({ length: 9 }, (_, at) => aBuild(2 + at * 3));
-
-/** One thread: another one would load all modules again, for runs of a second. */
-export const QUICK = ['--workers', '1', '--seeds', '1'];
-/** Three replays on each side, to tell a difference from chance. */
-export const CLEAR = ['--workers', '1', '--seeds', '3'];
