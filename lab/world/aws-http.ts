@@ -2,29 +2,19 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { AccountModel } from './account/model.ts';
 import { callQuery, errorXml, SERVICE_QUOTAS } from './account/model.ts';
-import { AwsError, type Caller, callService } from './base/aws-service.ts';
-import { callEcs } from './ecs/api.ts';
-import type { EcsModel } from './ecs/model.ts';
+import { AwsError, type AwsRequest, type AwsService, type Caller, callService } from './base/aws-service.ts';
+import { ECS } from './ecs/api.ts';
 import { APPLICATION_AUTO_SCALING } from './ecs/scaling.ts';
-import type { LogsModel } from './logs/model.ts';
 import { LOGS } from './logs/model.ts';
-import { type ParametersModel, SYSTEMS_MANAGER } from './parameters/model.ts';
-import { type QueueModel, SQS } from './queue/model.ts';
-import { callSecretsManager } from './secrets/api.ts';
-import type { SecretsModel } from './secrets/model.ts';
+import { SYSTEMS_MANAGER } from './parameters/model.ts';
+import { SQS } from './queue/model.ts';
+import { SECRETS_MANAGER } from './secrets/api.ts';
+import type { World } from './world.ts';
 
 type AwsTarget = { readonly service: string; readonly operation: string };
 
-type Models = {
-  readonly account: AccountModel;
-  readonly ecs: EcsModel;
-  readonly secrets: SecretsModel;
-  readonly parameters: ParametersModel;
-  readonly logs: LogsModel;
-  readonly queue: QueueModel;
-};
+type Models = Pick<World, 'account' | 'ecs' | 'secrets' | 'parameters' | 'logs' | 'queue'>;
 
 /** A request with this access key is from a person. Any other key belongs to the autoscaler's role. */
 export const ACCESS_KEY_OF_A_PERSON = 'AKIAPERSON';
@@ -47,20 +37,32 @@ export function awsHandler(models: Models): RequestListener {
   };
 }
 
-const SERVICES: Readonly<Record<string, string>> = {
-  AmazonEC2ContainerServiceV20141113: 'ecs',
-  AnyScaleFrontendService: 'application-autoscaling',
-  secretsmanager: 'secretsmanager',
-  AmazonSSM: 'ssm',
-  Logs_20140328: 'logs',
-  AmazonSQS: 'sqs',
-  ServiceQuotasV20190624: 'servicequotas',
+type Served = { readonly service: string; readonly call: (models: Models, request: AwsRequest) => object };
+
+const served = <Model>(service: AwsService<Model>, modelOf: (models: Models) => Model): Served => ({
+  service: service.service,
+  call: (models, request) => callService(service, modelOf(models), request),
+});
+
+/** By the prefix of their targets. */
+const SERVICES: Readonly<Record<string, Served>> = {
+  AmazonEC2ContainerServiceV20141113: served(ECS, ({ ecs }) => ecs),
+  AnyScaleFrontendService: served(APPLICATION_AUTO_SCALING, ({ ecs }) => ecs),
+  secretsmanager: served(SECRETS_MANAGER, ({ secrets }) => secrets),
+  AmazonSSM: served(SYSTEMS_MANAGER, ({ parameters }) => parameters),
+  Logs_20140328: served(LOGS, ({ logs }) => logs),
+  AmazonSQS: served(SQS, ({ queue }) => queue),
+  ServiceQuotasV20190624: served(SERVICE_QUOTAS, ({ account }) => account),
 };
 
 /** The target of a request; `unknown` for a service that is not simulated. */
 export function awsTarget(request: IncomingMessage): AwsTarget {
-  const [prefix = '', operation = ''] = String(request.headers['x-amz-target'] ?? '').split('.');
-  return { service: SERVICES[prefix] ?? 'unknown', operation };
+  const [prefix = '', operation = ''] = targetOf(request);
+  return { service: SERVICES[prefix]?.service ?? 'unknown', operation };
+}
+
+function targetOf({ headers }: IncomingMessage): readonly string[] {
+  return String(headers['x-amz-target'] ?? '').split('.');
 }
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -79,23 +81,12 @@ function answerForm(request: IncomingMessage, response: ServerResponse, { accoun
 }
 
 async function answer(request: IncomingMessage, models: Models): Promise<object> {
-  const { service, operation } = awsTarget(request);
+  const [prefix = '', name = ''] = targetOf(request);
   const body = await readBody(request);
-  if (request.method !== 'POST' || request.url !== '/' || operation === '')
-    throw new AwsError('UnknownOperationException', 'the request is no POST / with an x-amz-target');
-  const caller = callerOf(request);
-  const call = { name: operation, body, caller };
-  if (service === 'ecs') return callEcs(models.ecs, operation, body, caller);
-  if (service === 'logs') return callService(LOGS, models.logs, call);
-  if (service === 'application-autoscaling') return callService(APPLICATION_AUTO_SCALING, models.ecs, call);
-  if (service === 'secretsmanager') return callSecretsManager(models.secrets, operation, body, caller);
-  if (service === 'servicequotas') return callService(SERVICE_QUOTAS, models.account, call);
-  if (service === 'sqs') return callService(SQS, models.queue, call);
-  if (service === 'ssm') return callService(SYSTEMS_MANAGER, models.parameters, call);
-  throw new AwsError(
-    'UnknownOperationException',
-    'this world has ECS, Application Auto Scaling, Secrets Manager, Systems Manager, SQS, Logs, STS, IAM, CloudFormation and Service Quotas only',
-  );
+  const service = SERVICES[prefix];
+  if (request.method !== 'POST' || request.url !== '/' || service === undefined)
+    throw new AwsError('UnknownOperationException', `this world has no service for the target "${prefix}"`);
+  return service.call(models, { name, body, caller: callerOf(request) });
 }
 
 function callerOf({ headers: { authorization } }: IncomingMessage): Caller {

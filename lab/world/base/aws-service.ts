@@ -26,10 +26,21 @@ export type AwsOperation<Model> = {
   readonly run: (model: Model, body: unknown) => object;
 };
 
-/** The operations of a service by name. `service`: its prefix in the actions of IAM. */
+export type AwsRequest = {
+  /** Of the operation. */
+  readonly name: string;
+  readonly body: unknown;
+  /** @default 'autoscaler' */
+  readonly caller?: Caller;
+};
+
+/** The operations of a service by name. */
 export type AwsService<Model> = {
+  /** Its prefix in the actions of IAM. */
   readonly service: string;
   readonly operations: Readonly<Record<string, AwsOperation<Model>>>;
+  /** The faults that hold for any operation. Throws AwsError. @default none */
+  readonly refuse?: (model: Model, request: Required<AwsRequest>) => void;
 };
 
 /** Makes the operations of a service. `misfit`: the type of the error if a request does not fit. */
@@ -48,14 +59,16 @@ export function operationsFor<Model>(misfit: string) {
   });
 }
 
+/** Every call of AWS in the world, over HTTP or in process. Throws AwsError. */
 export function callService<Model>(
-  { service, operations }: AwsService<Model>,
+  { service, operations, refuse }: AwsService<Model>,
   model: Model,
-  { name, body, caller }: { readonly name: string; readonly body: unknown; readonly caller: Caller },
+  { name, body, caller = 'autoscaler' }: AwsRequest,
 ): object {
   const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
   if (operation === undefined || !operation.callers.includes(caller))
     throw accessDenied(`${service}:${name}`, { caller });
+  refuse?.(model, { name, body, caller });
   return operation.run(model, body);
 }
 

@@ -1,4 +1,4 @@
-/** Parses each object of a list only once (lab/world/coderd/queries/rows.ts). */
+/** Parses each object of a list only once (lab/world/base/kept-rows.ts). */
 import * as z from 'zod';
 import { rowSchemas } from '../../../lambda/adapters/shared/rows.ts';
 

@@ -11,13 +11,7 @@ import type { Timeline } from '../base/timeline.ts';
 import { Acquirer, PendingQueue } from './acquirer.ts';
 import { admit } from './admission.ts';
 import { PURGE_EVERY_MS, purgeDaemons, REAP_EVERY_MS, reapJobs, runLifecycle } from './loops.ts';
-import {
-  type NewPreset,
-  type PrebuildOptions,
-  Prebuilds,
-  type Preset,
-  RECONCILE_EVERY_MS,
-} from './prebuilds.ts';
+import { type NewPreset, Prebuilds, RECONCILE_EVERY_MS } from './prebuilds.ts';
 import { type DaemonQuery, listDaemons } from './queries/daemon-list.ts';
 import { type JobAnswer, type JobQuery, JobQueue, jobAnswer, listJobs } from './queries/job-list.ts';
 import { CoderdRefusal } from './rules/refusal.ts';
@@ -60,12 +54,8 @@ export type CoderdOptions = {
   readonly organizations: readonly string[];
   /** Each daemon connects to one of them. @default 1 */
   readonly replicas?: number;
-  /** Whether external daemons are licensed. @default true */
-  readonly licensed?: boolean;
   /** The pre-shared key of daemons: CODER_PROVISIONER_DAEMON_PSK. @default none */
   readonly psk?: string | undefined;
-  /** @default coderd's own defaults */
-  readonly prebuilds?: PrebuildOptions;
 };
 
 /** The open-source build has no routes for licences and keys (docs/internals/coder.md §3). */
@@ -110,8 +100,7 @@ export class CoderdModel implements DaemonServer {
   /** Without the reserved ones. Add and delete keys with `addKey` and `deleteKey`. */
   readonly keys: ProvisionerKeys;
   readonly workspaces: WorkspaceTable;
-  readonly prebuilds: Prebuilds;
-  licence: Licence;
+  licence: Licence = 'entitled';
   /** Ids of jobs, daemons, workspaces and templates whose rows in lists lack what their readers need. */
   readonly unreadable = new Set<string>();
   /** Changes as with a restart of coderd with another one. */
@@ -127,6 +116,8 @@ export class CoderdModel implements DaemonServer {
   readonly #users: Users;
   readonly #sessions: Sessions;
   readonly #imports = new Map<string, Job>();
+  /** Undefined until there is a preset. */
+  #prebuilds: Prebuilds | undefined;
   #builtIns = 0;
   #workspaceCount = 0;
 
@@ -138,7 +129,6 @@ export class CoderdModel implements DaemonServer {
     // buildinfo and daemons show the commit too: v2.34.0+3006da5 (docs/internals/coder.md §2).
     this.version = new CoderVersion(release.includes('+') ? release : `${release}+${random.hex(7)}`);
     this.psk = options.psk;
-    this.licence = (options.licensed ?? true) ? 'entitled' : 'not_entitled';
     this.deploymentId = random.uuid();
     this.#users = new Users(random);
     const owner = this.#users.add({ username: 'testuser' }, timeline.now());
@@ -170,7 +160,6 @@ export class CoderdModel implements DaemonServer {
       acquirers: this.#acquirers,
       random,
     });
-    this.prebuilds = this.#newPrebuilds(options.prebuilds ?? {});
     this.#startLoops(options.autobuildPollMs ?? MINUTE_MS);
   }
 
@@ -377,11 +366,9 @@ export class CoderdModel implements DaemonServer {
     this.workspaces.build(workspace.id, { ...options, transition, reason: 'initiator' });
   }
 
-  addPreset(preset: NewPreset): Preset {
-    const { timeline } = this;
-    if (!this.prebuilds.hasPresets)
-      timeline.every(RECONCILE_EVERY_MS, () => this.prebuilds.reconcile(timeline.now()));
-    return this.prebuilds.add(preset);
+  addPreset(preset: NewPreset): void {
+    this.#prebuilds ??= this.#startPrebuilds();
+    this.#prebuilds.add(preset, this.#random.uuid());
   }
 
   /** Starts daemons inside coderd: untagged, in the default organization (docs/internals/coder.md §7). */
@@ -494,15 +481,10 @@ export class CoderdModel implements DaemonServer {
     timeline.every(PURGE_EVERY_MS, () => purgeDaemons(this.#daemons, timeline.now()));
   }
 
-  #newPrebuilds(options: PrebuildOptions): Prebuilds {
-    const parts = {
-      workspaces: this.workspaces,
-      random: this.#random,
-      cancel: ({ job }: BuildRecord) => this.cancelJob(job.id),
-      hasHardLimit: this.version.does('limitsFailingPresets'),
-      cancelsPending: this.version.does('cancelsOldPrebuilds'),
-    };
-    return new Prebuilds(parts, options, this.timeline.now());
+  #startPrebuilds(): Prebuilds {
+    const prebuilds = new Prebuilds(this.workspaces, this.timeline.now());
+    this.timeline.every(RECONCILE_EVERY_MS, () => prebuilds.reconcile());
+    return prebuilds;
   }
 
   #insert(given: Omit<NewJob, 'id' | 'createdAt' | 'tagKey'>, onInserted?: (job: Job) => void): JobId {

@@ -4,14 +4,7 @@
  */
 import { z } from 'zod';
 import { lastPart } from '../../../lambda/decision/model/brands.ts';
-import {
-  AwsError,
-  type Caller,
-  callService,
-  EVERYBODY,
-  invalidParameter,
-  pageOf,
-} from '../base/aws-service.ts';
+import { AwsError, type AwsService, EVERYBODY, invalidParameter, pageOf } from '../base/aws-service.ts';
 import type { EcsModel } from './model.ts';
 import { checkCount, clusterNotFound, type EcsOperation, operation, throttled } from './operation.ts';
 import { DESCRIPTIONS, TAGGING } from './people.ts';
@@ -47,25 +40,23 @@ const updateServiceRequest = z.looseObject({
   desiredCount: z.number().optional(),
 });
 
-const OPERATIONS: Readonly<Record<string, EcsOperation>> = {
-  ListServices: inThisCluster('service-read', listServicesRequest, listServices),
-  DescribeServices: inThisCluster('service-read', describeServicesRequest, describeServices),
-  ListTasks: inThisCluster('cluster-resource-read', listTasksRequest, listTasks),
-  DescribeTasks: inThisCluster('cluster-resource-read', describeTasksRequest, describeTasks),
-  GetTaskProtection: inThisCluster('task-protection', getTaskProtectionRequest, getTaskProtection),
-  UpdateTaskProtection: inThisCluster('task-protection', updateTaskProtectionRequest, updateTaskProtection),
-  UpdateService: inThisCluster('service-modify', updateServiceRequest, updateService),
-  ...TAGGING,
-  ...DESCRIPTIONS,
+export const ECS: AwsService<EcsModel> = {
+  service: 'ecs',
+  operations: {
+    ListServices: inThisCluster('service-read', listServicesRequest, listServices),
+    DescribeServices: inThisCluster('service-read', describeServicesRequest, describeServices),
+    ListTasks: inThisCluster('cluster-resource-read', listTasksRequest, listTasks),
+    DescribeTasks: inThisCluster('cluster-resource-read', describeTasksRequest, describeTasks),
+    GetTaskProtection: inThisCluster('task-protection', getTaskProtectionRequest, getTaskProtection),
+    UpdateTaskProtection: inThisCluster('task-protection', updateTaskProtectionRequest, updateTaskProtection),
+    UpdateService: inThisCluster('service-modify', updateServiceRequest, updateService),
+    ...TAGGING,
+    ...DESCRIPTIONS,
+  },
+  refuse: (model, { name }) => {
+    if (model.throttles(name)) throw throttled();
+  },
 };
-
-const ECS = { service: 'ecs', operations: OPERATIONS };
-
-export function callEcs(model: EcsModel, name: string, body: unknown, caller: Caller = 'autoscaler'): object {
-  const isAllowed = Object.hasOwn(OPERATIONS, name) && OPERATIONS[name]?.callers.includes(caller);
-  if (isAllowed && model.throttles(name)) throw throttled();
-  return callService(ECS, model, { name, body, caller });
-}
 
 /** Checks the cluster first, as AWS does. */
 function inThisCluster<T extends z.ZodType<{ readonly cluster?: string | undefined }>>(
@@ -159,8 +150,7 @@ function getTaskProtection(model: EcsModel, { tasks }: z.output<typeof getTaskPr
   checkCount('Tasks', tasks, 100);
   return protectionAnswer(model, tasks, (task) => {
     const seen = model.seen(task.states);
-    if (seen === undefined || seen.lastStatus === 'STOPPED') return 'MISSING';
-    return task.identity.serviceName === undefined ? 'TASK_NOT_VALID' : undefined;
+    return seen === undefined || seen.lastStatus === 'STOPPED' ? 'MISSING' : undefined;
   });
 }
 

@@ -34,8 +34,6 @@ import { type BucketName, Throttle } from './throttle.ts';
 export type EcsOptions = {
   readonly timeline: Timeline;
   readonly random: Random;
-  /** @default `'Stack-Cluster-AbC123'` */
-  readonly clusterName?: string | undefined;
   /** @default the known values of Fargate */
   readonly latencies?: Partial<Latencies> | undefined;
   /** A read sees an entity as it was up to so long ago; a later one may see an older state. @default 0 */
@@ -83,8 +81,8 @@ const ZONES = ['eu-central-1a', 'eu-central-1b', 'eu-central-1c'];
 const VISIBLE_MS = 60 * 60_000;
 
 export class EcsModel {
-  readonly clusterName: string;
-  readonly clusterArn: string;
+  readonly clusterName = 'Stack-Cluster-AbC123';
+  readonly clusterArn = `${ARN_PREFIX}:cluster/${this.clusterName}`;
   readonly latencies: Latencies;
   /** The names of the cluster's capacity providers. */
   capacityProviders: readonly string[] = ['FARGATE', 'FARGATE_SPOT'];
@@ -116,8 +114,6 @@ export class EcsModel {
 
   constructor(options: EcsOptions) {
     this.#options = options;
-    this.clusterName = options.clusterName ?? 'Stack-Cluster-AbC123';
-    this.clusterArn = `${ARN_PREFIX}:cluster/${this.clusterName}`;
     this.latencies = { ...FARGATE, ...options.latencies };
     this.#throttle = new Throttle(() => this.now());
     this.#subnets = new Subnets(ZONES, options.random);
@@ -245,11 +241,6 @@ export class EcsModel {
     return service;
   }
 
-  /** Starts a task without a service, which cannot be protected. */
-  runTask(definition: TaskDefinition): EcsTask {
-    return this.#create({ definition, zone: this.random.pick(ZONES) });
-  }
-
   protect(task: string, minutes: number): ProtectionFailure | undefined {
     const found = this.#protectable(task);
     if (typeof found === 'string') return found;
@@ -333,12 +324,12 @@ export class EcsModel {
   #protectable(task: string): EcsTask | ProtectionFailure {
     const found = this.findTask(task);
     const lastStatus = found?.state.lastStatus ?? 'STOPPED';
-    if (found === undefined || lastStatus === 'STOPPED' || lastStatus === 'DEPROVISIONING') return 'MISSING';
-    return found.identity.serviceName === undefined ? 'TASK_NOT_VALID' : found;
+    const isGone = lastStatus === 'STOPPED' || lastStatus === 'DEPROVISIONING';
+    return found === undefined || isGone ? 'MISSING' : found;
   }
 
   #isBlocked(task: EcsTask): boolean {
-    const service = this.service(task.identity.serviceName ?? '');
+    const service = this.service(task.identity.serviceName);
     const view = {
       desiredCount: service.state.desiredCount,
       primaryId: service.state.primary.id,
@@ -357,45 +348,37 @@ export class EcsModel {
     return found;
   }
 
-  #launchFor(service: EcsService, { definition, id }: SimulatedDeployment): EcsTask | undefined {
+  #launchFor(service: EcsService, deployment: SimulatedDeployment): EcsTask | undefined {
     if (!this.admits('fargate-launch')) return undefined;
     const places = [...service.tasks].map((task) => task.identity.place);
     const zone = emptiestZone(ZONES, places, this.random);
-    const task = this.#create({ definition, zone, service, startedBy: id });
-    service.add(task);
-    return task;
-  }
-
-  #create(of: {
-    definition: TaskDefinition;
-    zone: string | undefined;
-    service?: EcsService;
-    startedBy?: string;
-  }): EcsTask {
+    const { name, provider } = service.identity;
+    const { definition } = deployment;
     const id = this.random.hex(32);
     const identity: TaskIdentity = {
       id,
       arn: `${ARN_PREFIX}:task/${this.clusterName}/${id}` as TaskArn,
-      definition: of.definition,
-      place: this.#subnets.take(of.zone ?? ZONES[0] ?? ''),
-      serviceName: of.service?.identity.name,
-      provider: of.service?.identity.provider ?? 'FARGATE',
+      definition,
+      place: this.#subnets.take(zone ?? ''),
+      serviceName: name,
+      provider,
       sidecar: this.#options.sidecar ?? 'none',
-      startedBy: of.startedBy,
+      startedBy: deployment.id,
     };
     const task = new EcsTask(identity, (it) => taskAgent(this, it), {
       ...this.#around(),
-      startFailure: () => of.service?.startFailure ?? this.#startFailures.get(of.definition),
+      startFailure: () => service.startFailure ?? this.#startFailures.get(definition),
       freezes: () => this.freezing > 0 && this.random.next() < this.freezing,
-      onChange: (changed) => this.#taskChanged(changed, of.service),
+      onChange: (changed) => this.#taskChanged(changed, service),
     });
     this.#tasks.set(id, task);
     this.#launched++;
+    service.add(task);
     return task;
   }
 
-  #taskChanged(task: EcsTask, service: EcsService | undefined): void {
-    service?.taskChanged(task);
+  #taskChanged(task: EcsTask, service: EcsService): void {
+    service.taskChanged(task);
     const isRunning = task.state.lastStatus === 'RUNNING';
     if (isRunning && !this.#running.has(task)) this.#mayReclaim(task);
     if (isRunning) this.#running.add(task);

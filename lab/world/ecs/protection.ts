@@ -18,7 +18,7 @@ export type ProtectionFailure = 'DEPLOYMENT_BLOCKED' | 'MISSING' | 'TASK_NOT_VAL
 export const DEFAULT_MINUTES = 120;
 export const MAX_MINUTES = 2880;
 
-type Protectable = { readonly isProtected: boolean; readonly startedBy: string | undefined };
+type Protectable = { readonly isProtected: boolean; readonly startedBy: string };
 
 type ServiceView = {
   readonly desiredCount: number;

@@ -369,7 +369,7 @@ const isScheduled = ({ state }: EcsTask): boolean => state.stoppedReason?.starts
 
 const scheduledTask = (task: EcsTask): ScheduledTask & { readonly task: EcsTask } => ({
   task,
-  deploymentId: task.identity.startedBy ?? '',
+  deploymentId: task.identity.startedBy,
   zone: task.identity.place.zone,
   isProtected: task.isProtected,
   isRunning: task.state.lastStatus === 'RUNNING',

@@ -74,9 +74,9 @@ export type TaskIdentity = {
   readonly id: string;
   readonly definition: TaskDefinition;
   readonly place: Place;
-  /** Absent for a task without a service. */
-  readonly serviceName?: string | undefined;
-  readonly startedBy?: string | undefined;
+  readonly serviceName: string;
+  /** The id of its deployment. */
+  readonly startedBy: string;
 };
 
 type TaskEnvironment = {

@@ -2,6 +2,7 @@
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { sum } from '../../../lambda/decision/model/collections.ts';
 import type { ServiceEvent } from '../../../lambda/decision/model/snapshot.ts';
+import { KeptRows } from '../base/kept-rows.ts';
 import type { EcsService, ServiceState, SimulatedDeployment } from './service.ts';
 import type { EcsTask, EcsTaskState, Protection } from './task.ts';
 
@@ -11,10 +12,8 @@ const PENDING = new Set(['PROVISIONING', 'PENDING', 'ACTIVATING']);
 /** The status before the network interface is attached. */
 const WITHOUT_INTERFACE = 'PROVISIONING';
 
-type Shown = { readonly counts: string; readonly answer: ReturnType<typeof serviceAnswer> };
-
-/** By state, with the tags and without. Reads of an unchanged service return the same object. */
-const shown = { withTags: new WeakMap<ServiceState, Shown>(), bare: new WeakMap<ServiceState, Shown>() };
+/** With the tags and without. */
+const services = { withTags: new KeptRows<ServiceState>(), bare: new KeptRows<ServiceState>() };
 
 export function wireService(
   clusterArn: string,
@@ -23,13 +22,10 @@ export function wireService(
 ) {
   const { state, withTags = false } = given;
   const counts = countsByDeployment(given.tasks);
-  const text = JSON.stringify([...counts]);
-  const known = shown[withTags ? 'withTags' : 'bare'];
-  const before = known.get(state);
-  if (before?.counts === text) return before.answer;
-  const answer = { ...serviceAnswer(clusterArn, service, state, counts), ...(withTags && wireTags(state)) };
-  known.set(state, { counts: text, answer });
-  return answer;
+  return services[withTags ? 'withTags' : 'bare'].of(state, [JSON.stringify([...counts])], () => ({
+    ...serviceAnswer(clusterArn, service, state, counts),
+    ...(withTags && wireTags(state)),
+  }));
 }
 
 function serviceAnswer(clusterArn: string, service: EcsService, state: ServiceState, counts: CountsById) {
@@ -66,14 +62,11 @@ const wireTags = ({ tags }: ServiceState) => ({
   tags: Object.entries(tags).map(([key, value]) => ({ key, value })),
 });
 
-/** Reads of an unchanged task return the same object. */
-export function wireTask(clusterArn: string, task: EcsTask, state: EcsTaskState) {
-  const known = shownTasks.get(state) ?? taskAnswer(clusterArn, task, state);
-  shownTasks.set(state, known);
-  return known;
-}
+const tasks = new KeptRows<EcsTaskState>();
 
-const shownTasks = new WeakMap<EcsTaskState, ReturnType<typeof taskAnswer>>();
+export function wireTask(clusterArn: string, task: EcsTask, state: EcsTaskState) {
+  return tasks.of(state, [], () => taskAnswer(clusterArn, task, state));
+}
 
 function taskAnswer(clusterArn: string, task: EcsTask, state: EcsTaskState) {
   const { identity } = task;
@@ -81,10 +74,7 @@ function taskAnswer(clusterArn: string, task: EcsTask, state: EcsTaskState) {
     taskArn: identity.arn,
     clusterArn,
     taskDefinitionArn: identity.definition.arn,
-    group:
-      identity.serviceName === undefined
-        ? `family:${identity.definition.family}`
-        : `service:${identity.serviceName}`,
+    group: `service:${identity.serviceName}`,
     startedBy: identity.startedBy,
     availabilityZone: identity.place.zone,
     capacityProviderName: identity.provider,
@@ -101,23 +91,16 @@ function taskAnswer(clusterArn: string, task: EcsTask, state: EcsTaskState) {
   };
 }
 
-/** Reads of an unchanged protection return the same object. */
+const protections = new KeptRows<EcsTask>();
+
 export function wireProtection(task: EcsTask, protection: Protection) {
-  const known = shownProtections.get(task);
-  if (known?.of === protection) return known.answer;
   const { enabled, expiresAt } = protection;
-  const answer = {
+  return protections.of(task, [protection], () => ({
     taskArn: task.identity.arn,
     protectionEnabled: enabled,
     expirationDate: enabled ? date(expiresAt) : undefined,
-  };
-  shownProtections.set(task, { of: protection, answer });
-  return answer;
+  }));
 }
-
-type ShownProtection = { readonly of: Protection; readonly answer: object };
-
-const shownProtections = new WeakMap<EcsTask, ShownProtection>();
 
 function wireEarlySuccess(healthyPercent: number | undefined) {
   if (healthyPercent === undefined) return {};
@@ -140,12 +123,12 @@ function wireDeployment(deployment: SimulatedDeployment, counts: Counts) {
 }
 
 type Counts = { readonly runningCount: number; readonly pendingCount: number };
-type CountsById = ReadonlyMap<string | undefined, Counts>;
+type CountsById = ReadonlyMap<string, Counts>;
 
 const NO_TASKS: Counts = { runningCount: 0, pendingCount: 0 };
 
 function countsByDeployment(tasks: readonly TaskView[]): CountsById {
-  const counts = new Map<string | undefined, Counts>();
+  const counts = new Map<string, Counts>();
   for (const { task, state } of tasks) {
     const { startedBy } = task.identity;
     const isRunning = state.lastStatus === 'RUNNING';

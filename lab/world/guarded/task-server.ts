@@ -23,7 +23,6 @@ export type ServedTask = {
   readonly runDaemon: (daemon: TaskDaemon, onExit: (code: number) => void) => void;
   readonly terminateDaemon: () => void;
   readonly loseDaemon: () => void;
-  /** What the container uses; undefined if it is unknown. */
 };
 
 type TaskServerOptions = {
@@ -130,7 +129,7 @@ export function answerProtection(
   });
 }
 
-export function answerMetadata(host: ContainerHost): FaceAnswer {
+function answerMetadata(host: ContainerHost): FaceAnswer {
   const status = { DesiredStatus: host.agent.desiredStatus(), KnownStatus: 'RUNNING' };
   const containers = [{ Name: 'provisioner', DesiredStatus: 'RUNNING', KnownStatus: 'RUNNING' }];
   return { status: 200, body: { TaskARN: host.taskArn, ...status, Containers: containers } };

@@ -14,16 +14,14 @@ import { SecretMetadata } from '../../../lambda/adapters/secrets/secret-metadata
 import { THROTTLES } from '../../../lambda/adapters/shared/aws-calls.ts';
 import type { Ports } from '../../../lambda/look/ports.ts';
 import { StockLearner } from '../../../lambda/look/stock/stock-learner.ts';
-import { AwsError, type Caller, callService } from '../base/aws-service.ts';
+import { AwsError, type AwsService, type Caller, callService } from '../base/aws-service.ts';
 import { parseOnce } from '../base/parse-once.ts';
 import type { VirtualScheduler } from '../base/virtual-scheduler.ts';
 import { type Call, InProcessCoderd } from '../coderd/routes/in-process.ts';
-import { callEcs } from '../ecs/api.ts';
-import type { EcsModel } from '../ecs/model.ts';
-import { type ParametersModel, SYSTEMS_MANAGER } from '../parameters/model.ts';
-import { type QueueModel, SQS } from '../queue/model.ts';
-import { callSecretsManager } from '../secrets/api.ts';
-import type { SecretsModel } from '../secrets/model.ts';
+import { ECS } from '../ecs/api.ts';
+import { SYSTEMS_MANAGER } from '../parameters/model.ts';
+import { SQS } from '../queue/model.ts';
+import { SECRETS_MANAGER } from '../secrets/api.ts';
 import type { World } from '../world.ts';
 
 type InProcessOptions = {
@@ -87,35 +85,33 @@ const CLIENT = {
 
 export const atOnce = async <T>(answer: () => T): Promise<T> => answer();
 
-function inProcessEcs(model: EcsModel, call: AwsCall = atOnce): ECSClient {
-  const send = sender(call, ECSServiceException, (name, input) => callEcs(model, name, input));
-  return Object.assign(new ECSClient(CLIENT), { send });
+/** Makes clients of the SDK whose calls the model answers in this process. */
+function inProcess<Client extends object, Model>(
+  newClient: (config: typeof CLIENT) => Client,
+  exception: Exception,
+  service: AwsService<Model>,
+) {
+  return (model: Model, call: AwsCall = atOnce, caller: Caller = 'autoscaler'): Client => {
+    const send = sender(call, exception, (name, body) => callService(service, model, { name, body, caller }));
+    return Object.assign(newClient(CLIENT), { send });
+  };
 }
 
-export function inProcessSecrets(
-  model: SecretsModel,
-  call: AwsCall = atOnce,
-  caller: Caller = 'autoscaler',
-): SecretsManagerClient {
-  const send = sender(call, SecretsManagerServiceException, (name, input) =>
-    callSecretsManager(model, name, input, caller),
-  );
-  return Object.assign(new SecretsManagerClient(CLIENT), { send });
-}
+const inProcessEcs = inProcess((config) => new ECSClient(config), ECSServiceException, ECS);
 
-export function inProcessParameters(model: ParametersModel, call: AwsCall = atOnce): SSMClient {
-  const send = sender(call, SSMServiceException, (name, input) =>
-    callService(SYSTEMS_MANAGER, model, { name, body: input, caller: 'autoscaler' }),
-  );
-  return Object.assign(new SSMClient(CLIENT), { send });
-}
+export const inProcessSecrets = inProcess(
+  (config) => new SecretsManagerClient(config),
+  SecretsManagerServiceException,
+  SECRETS_MANAGER,
+);
 
-export function inProcessQueue(model: QueueModel, call: AwsCall = atOnce): SQSClient {
-  const send = sender(call, SQSServiceException, (name, input) =>
-    callService(SQS, model, { name, body: input, caller: 'autoscaler' }),
-  );
-  return Object.assign(new SQSClient(CLIENT), { send });
-}
+export const inProcessParameters = inProcess(
+  (config) => new SSMClient(config),
+  SSMServiceException,
+  SYSTEMS_MANAGER,
+);
+
+export const inProcessQueue = inProcess((config) => new SQSClient(config), SQSServiceException, SQS);
 
 const TRIES = 3;
 

@@ -5,7 +5,6 @@ import {
   type AwsService,
   accessDenied,
   type Caller,
-  callService,
   EVERYBODY,
   invalidParameter,
   operationsFor,
@@ -32,8 +31,12 @@ const valueRequest = z.object({
 const listRequest = z.object({ Filters, ...page });
 const Tags = z.array(z.object({ Key: z.string().min(1).max(128), Value: z.string().max(256) }));
 
-const SECRETS_MANAGER: AwsService<SecretsModel> = {
+export const SECRETS_MANAGER: AwsService<SecretsModel> = {
   service: 'secretsmanager',
+  refuse: (model, { name, caller }) => {
+    if (caller === 'autoscaler' && model.isOperationDenied(name))
+      throw accessDenied(`secretsmanager:${name}`, { caller });
+  },
   operations: {
     GetSecretValue: operation(EVERYBODY, valueRequest, getSecretValue),
     ListSecrets: operation(EVERYBODY, listRequest, listSecrets),
@@ -105,17 +108,6 @@ const SECRETS_MANAGER: AwsService<SecretsModel> = {
 };
 
 const TAG = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
-
-export function callSecretsManager(
-  model: SecretsModel,
-  name: string,
-  body: unknown,
-  caller: Caller = 'autoscaler',
-): object {
-  if (caller === 'autoscaler' && model.isOperationDenied(name))
-    throw accessDenied(`secretsmanager:${name}`, { caller });
-  return callService(SECRETS_MANAGER, model, { name, body, caller });
-}
 
 const named = ({ arn, name }: StoredSecret) => ({ ARN: arn, Name: name });
 

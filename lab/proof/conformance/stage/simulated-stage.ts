@@ -55,7 +55,7 @@ export class SimulatedStage extends Stage {
       autobuildPollMs: NEVER_MS,
     });
     this.#model.licence = 'open-source';
-    this.#server = createServer(coderdHandler(this.#model, { rateLimit: 1e9 }));
+    this.#server = createServer(coderdHandler(this.#model));
   }
 
   /** A simulated coderd of that release, served on loopback until `close`. */

@@ -1,15 +1,10 @@
-import fc from 'fast-check';
+/** The next autostart. The product's own reading agrees with it (test/decision/demand/autostart-schedule.test.ts). */
 import { describe, expect, it } from 'vitest';
 import type { EpochMs } from '../../../../lambda/decision/model/brands.ts';
-import { MINUTE_MS as MINUTE } from '../../../../lambda/decision/model/units.ts';
 import { WEEKDAYS } from '../../../../lambda/decision/model/zones.ts';
-import { anAutostart } from '../../../../test/support/autostarts.ts';
-import { runs } from '../../../../test/support/runs.ts';
 import { table } from '../../../../test/support/table.ts';
 import type { Weekday } from '../../../world/coderd/tables/templates.ts';
 import { nextAllowedAutostart } from '../../../world/coderd/tables/transitions.ts';
-
-const WEEK = 7 * 24 * 60 * MINUTE;
 
 const time = (text: string): EpochMs => Date.parse(text) as EpochMs;
 const next = (after: string, schedule: string, days: readonly Weekday[] = WEEKDAYS): string | undefined => {
@@ -48,69 +43,4 @@ describe('the next autostart', () => {
       expect(next(after, schedule, days) ?? 'never').toBe(expected);
     },
   );
-
-  it.each([
-    '0 9 1 * *',
-    '0 9 * 3 *',
-    '0 9 * *',
-    '60 9 * * *',
-    '0 24 * * *',
-    '0 9 * * 7',
-    '5-1 9 * * *',
-    '0 9 * * mon',
-    '*/5 9 * * *',
-  ])('throws for a schedule that the simulator cannot read: %s', (schedule) => {
-    expect(() => next('2026-03-02T12:00:00Z', schedule)).toThrow(/^reading (the|a) schedule/);
-  });
-
-  it('is the first minute at which local time in the zone matches the schedule', () => {
-    fc.assert(
-      fc.property(anAutostart, ({ zone, minutes, hours, days, allowed, after, schedule }) => {
-        const found = nextAllowedAutostart(after, schedule, allowed);
-        const shows = clockOf(zone);
-        const fits = (at: number): boolean => {
-          const { weekday, hour, minute } = shows(at);
-          return (
-            minutes.includes(minute) &&
-            hours.includes(hour) &&
-            days.includes(WEEKDAYS.indexOf(weekday)) &&
-            allowed.includes(weekday)
-          );
-        };
-        const until = found ?? after + WEEK;
-        expect(minutesBetween(after, until).filter(fits)).toEqual([]);
-        if (found !== undefined) expect(fits(found)).toBe(true);
-      }),
-      runs(60),
-    );
-  });
 });
-
-function minutesBetween(after: number, until: number): number[] {
-  const first = Math.floor(after / MINUTE) * MINUTE + MINUTE;
-  return Array.from(
-    { length: Math.max(0, Math.ceil((until - first) / MINUTE)) },
-    (_, n) => first + n * MINUTE,
-  );
-}
-
-/**
- * The local time in a zone, computed in another way than the simulator does (which reads Intl once
- * a quarter of an hour).
- */
-function clockOf(zone: string) {
-  const format = new Intl.DateTimeFormat('en-GB', {
-    timeZone: zone,
-    weekday: 'long',
-    hour: '2-digit',
-    minute: '2-digit',
-  });
-  return (at: number): { readonly weekday: Weekday; readonly hour: number; readonly minute: number } => {
-    const [weekday = '', clock = ''] = format.format(at).split(/,? /);
-    const [hour, minute] = clock.split(':').map(Number);
-    const found = WEEKDAYS.find((day) => day === weekday.toLowerCase());
-    if (found === undefined || hour === undefined || minute === undefined)
-      throw new Error(`reading a clock of ${zone}: "${format.format(at)}"`);
-    return { weekday: found, hour, minute };
-  };
-}

@@ -1,271 +1,248 @@
+/** Who may run a daemon, and its row (docs/internals/coder.md §2, §3, §5). */
 import { describe, expect, it } from 'vitest';
-import type { EpochMs } from '../../../../lambda/decision/model/brands.ts';
-import {
-  DAY_MS as DAY,
-  MINUTE_MS as MINUTE,
-  SECOND_MS as SECOND,
-} from '../../../../lambda/decision/model/units.ts';
-import { ConnectionRefused } from '../../../world/base/daemon-connection.ts';
-import { Random } from '../../../world/base/random.ts';
-import { Timeline } from '../../../world/base/timeline.ts';
-import { CoderdModel, type CoderdOptions } from '../../../world/coderd/model.ts';
+import type { Tags } from '../../../../lambda/decision/model/tags.ts';
+import { ConnectionRefused, type Credential } from '../../../world/base/daemon-connection.ts';
+import { NIL_UUID } from '../../../world/coderd/tables/keys.ts';
+import { coderdWorld, DAY, MINUTE, SECOND, START } from './coderd-fixture.ts';
 
-const START = Date.parse('2026-11-20T09:00:00Z') as EpochMs;
-const VERSION = 'v2.30.0';
-
-function world(options: Partial<CoderdOptions> = {}) {
-  const timeline = new Timeline(START);
-  const model = new CoderdModel({ timeline, random: new Random(1), organizations: ['default'], ...options });
-  const key = model.addKey({ organization: 'default', name: 'pool', tags: {} });
-  const connect = (name: string, given = key) => model.connect({ key: given, name, version: 'v2.19.0' });
-  const submit = () => model.submitJob({ organization: 'default', tags: {}, durationMs: MINUTE });
-  const later = (ms: number): void => timeline.advanceTo((timeline.now() + ms) as EpochMs);
-  const list = () =>
-    model.listDaemons({
-      organizationId: model.organizationId('default'),
-      limit: 0,
-      ids: [],
-      tags: {},
-      offline: true,
-      statuses: [],
-      maxAgeMs: 0,
-    });
-  return { timeline, model, key, connect, submit, later, list, status: () => list()[0]?.status };
-}
-
-function refusal(run: () => unknown): number | undefined {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof ConnectionRefused) return error.status;
-    throw error;
-  }
-  return undefined;
-}
-
-describe('the registration of a daemon', () => {
-  const rows = [
-    { given: { key: 'x'.repeat(43) }, status: 401, because: 'the key is unknown' },
-    { given: { key: 'short' }, status: 400, because: 'no key has this length' },
-    { given: { name: 'under_score' }, status: 400, because: 'names have no underscore' },
-    { given: { name: 'a'.repeat(64) }, status: 400, because: 'names have at most 63 characters' },
-    { given: { version: 'v2.31.1' }, status: 400, because: "its API is newer than the server's" },
-    { given: { version: 'v2.31.0' }, status: undefined, because: 'its API version equals that of 2.30' },
-    { given: { name: 'a'.repeat(63) }, status: undefined, because: '63 characters are allowed' },
-    { given: { version: 'v2.29.4' }, status: undefined, because: 'older daemons are accepted' },
-  ];
-  it.each(rows)('gives status $status: $because', ({ given, status }) => {
-    const { model, key } = world();
-    expect(refusal(() => model.connect({ key, name: 'one', version: VERSION, ...given }))).toBe(status);
-  });
-
-  it('gives status 403 without a licence', () => {
-    const { model, key } = world({ licensed: false });
-    expect(refusal(() => model.connect({ key, name: 'one', version: VERSION }))).toBe(403);
-  });
-
-  it('writes no row for a refused daemon', () => {
-    const { model, connect } = world({ licensed: false });
-    expect(() => connect('one')).toThrow();
-    expect(model.daemons()).toEqual([]);
-  });
-});
-
-describe('provisioner keys', () => {
-  it('have unique secrets of 43 letters and digits', () => {
-    const { model } = world();
-    const secrets = Array.from({ length: 50 }, (_, n) =>
-      model.addKey({ organization: 'default', name: `k${n}`, tags: {} }),
-    );
-    for (const secret of secrets) expect(secret).toMatch(/^[A-Za-z0-9]{43}$/);
-    expect(new Set(secrets).size).toBe(50);
-  });
-
-  const refused = [
-    { name: 'pool', status: 409, because: 'it exists' },
-    { name: '', status: 400, because: 'it is empty' },
-    { name: 'ä'.repeat(33), status: 400, because: 'it has more than 64 bytes' },
-    { name: 'Built-In', status: 400, because: 'it is reserved' },
-    { name: 'user-auth', status: 400, because: 'it is reserved' },
-    { name: 'psk', status: 400, because: 'it is reserved' },
-  ];
-  it.each(refused)('are refused with status $status for the name "$name": $because', ({ name, status }) => {
-    const { model } = world();
-    expect(() => model.addKey({ organization: 'default', name, tags: {} })).toThrow(
-      expect.objectContaining({ status }),
-    );
-  });
-
-  it('are refused for an unknown organization or a NUL byte in tags; unknown or reserved ones cannot be deleted', () => {
-    const { model } = world();
-    const status = (value: number) => expect.objectContaining({ status: value });
-    expect(() => model.addKey({ organization: 'x', name: 'k', tags: {} })).toThrow(status(404));
-    expect(() => model.addKey({ organization: 'default', name: 'k', tags: { a: '\0' } })).toThrow(
-      status(500),
-    );
-    expect(() => model.deleteKey('default', 'other')).toThrow(status(404));
-    expect(() => model.deleteKey('default', 'psk')).toThrow(status(400));
-  });
-
-  it('lose their daemon rows when deleted, and admit no daemon afterwards', () => {
-    const { model, connect } = world();
-    connect('one');
-    model.deleteKey('default', 'pool');
-    expect(model.daemons()).toEqual([]);
-    expect(refusal(() => connect('one'))).toBe(401);
-  });
-
-  it('leave sessions working without a row when deleted, up to 2.36', () => {
-    const { model, connect, submit, later } = world({ version: 'v2.36.0' });
-    const connection = connect('one');
-    connection.acquire(() => {});
-    model.deleteKey('default', 'pool');
-    const id = submit();
-    later(10 * MINUTE);
-    expect(model.jobs()).toMatchObject([{ id, status: 'running', workerId: connection.id }]);
-    expect(model.daemons()).toEqual([]);
-  });
-
-  it('close sessions when deleted after 2.36, busy ones after their job', () => {
-    const { model, connect, submit } = world({ version: 'v2.37.0' });
-    const [busy, idle] = [connect('busy'), connect('idle')];
-    const first = submit();
-    busy.acquire(() => {});
-    idle.acquire(() => expect.unreachable('an idle session of a deleted key gets no job'));
-    model.deleteKey('default', 'pool');
-    submit();
-    busy.complete(first, 'succeeded');
-    busy.acquire(() => expect.unreachable('a session of a deleted key gets no further job'));
-    expect(model.jobs().map(({ status }) => status)).toEqual(['succeeded', 'pending']);
-    busy.close();
-    idle.close();
-  });
-});
-
-describe('the state of a daemon', () => {
-  it('gets a heartbeat at once, and then every 60 s while the websocket is open', () => {
-    const { model, connect, later } = world();
-    const seen = () => model.daemons().map(({ lastSeenAt }) => lastSeenAt - START);
-    connect('one');
-    expect(seen()).toEqual([0]);
-    later(59 * SECOND);
-    expect(seen()).toEqual([0]);
-    later(2 * MINUTE);
-    expect(seen()).toEqual([2 * MINUTE]);
-  });
-
-  it.each([
-    { closedAt: 0, because: 'it was just seen, so 90 s remain' },
-    { closedAt: 59 * SECOND, because: 'it was seen 59 s before, so 31 s remain' },
-  ])(
-    'stays idle for 90 s after the last heartbeat when the websocket closes at $closedAt ms: $because',
-    ({ closedAt }) => {
-      const { connect, later, status } = world();
-      const connection = connect('one');
-      later(closedAt);
-      connection.close();
-      later(90 * SECOND - closedAt);
-      expect(status()).toBe('idle');
-      later(1);
-      expect(status()).toBe('offline');
-    },
-  );
-
-  it.each([
-    { version: 'v2.25.3', status: 'offline', because: 'a daemon that was not seen is offline' },
-    { version: 'v2.26.0', status: 'busy', because: 'a daemon with a job is busy' },
-  ])('is $status in $version after the daemon died with a job: $because', ({ version, status: expected }) => {
-    const { connect, submit, later, list, status } = world({ version });
-    const connection = connect('one');
-    const id = submit();
-    connection.acquire(() => {});
-    expect(status()).toBe('busy');
-    connection.close();
-    later(91 * SECOND);
-    expect(list()).toMatchObject([
-      { status: expected, current_job: { id, status: 'running' }, previous_job: null },
-    ]);
-  });
-
-  it('has the job that was completed last as the previous job', () => {
-    const { connect, submit, later, list } = world();
-    const connection = connect('one');
-    const ids = [submit(), submit()];
-    for (const id of ids) {
-      connection.acquire(() => {});
-      later(SECOND);
-      connection.complete(id, 'succeeded');
+/** A coderd with the pre-shared key `shared`, a key, a member, and a user who may make daemons in `data`. */
+function credentialWorld() {
+  const world = coderdWorld({ psk: 'shared' });
+  const { model } = world;
+  const user = model.addUser({ username: 'ann' });
+  const credentials = {
+    key: model.addKey({ organization: 'data', name: 'pool', tags: { a: '1', b: '' } }),
+    token: model.addToken({ canRead: [], user }),
+    admin: model.addToken({ canRead: [], keyRights: { create: ['data'] } }),
+  };
+  const connect = (daemon: Credential & { readonly name?: string; readonly version?: string }): string => {
+    try {
+      const { id } = model.connect({ name: 'one', version: 'v2.30.0', ...daemon });
+      const row = model.daemon(id);
+      const organization = model.organizations.inPath(row?.organizationId ?? '')?.name;
+      return `${row?.keyName} ${organization} ${JSON.stringify(row?.tags)}`;
+    } catch (error) {
+      if (error instanceof ConnectionRefused) return `${error.status} ${error.message}`;
+      throw error;
     }
-    expect(list()).toMatchObject([{ status: 'idle', current_job: null, previous_job: { id: ids[1] } }]);
+  };
+  return { ...world, user, credentials, connectWith: connect };
+}
+
+describe('a daemon', () => {
+  type Given = ReturnType<typeof credentialWorld>;
+  const MINE: Tags = { scope: 'user', owner: 'somebody else' };
+  const NOBODY = /^401 API key or external provisioner authentication required/;
+  const rows: readonly {
+    readonly daemon: (given: Given['credentials']) => Parameters<Given['connectWith']>[0];
+    readonly says: RegExp | string;
+    readonly because: string;
+  }[] = [
+    {
+      daemon: ({ key }) => ({ key }),
+      says: 'pool data {"a":"1","scope":"organization","owner":""}',
+      because: 'it has the tags of its key, without empty ones',
+    },
+    {
+      daemon: ({ key }) => ({ key, tags: { gpu: 'true' } }),
+      says: /tags are not allowed when using a provisioner key$/,
+      because: 'a key has its own tags',
+    },
+    { daemon: () => ({ key: 'x'.repeat(43) }), says: /^401/, because: 'the key is unknown' },
+    { daemon: () => ({ key: 'short' }), says: /^400/, because: 'no key has this length' },
+    {
+      daemon: ({ key }) => ({ key, name: 'under_score' }),
+      says: /^400/,
+      because: 'names have no underscore',
+    },
+    { daemon: ({ key }) => ({ key, name: 'a'.repeat(64) }), says: /^400/, because: 'the name is too long' },
+    {
+      daemon: ({ key }) => ({ key, name: 'a'.repeat(63) }),
+      says: /^pool/,
+      because: 'the name is as long as may be',
+    },
+    {
+      daemon: ({ key }) => ({ key, version: 'v2.31.1' }),
+      says: /^400/,
+      because: "its API is newer than coderd's",
+    },
+    { daemon: ({ key }) => ({ key, version: 'v2.31.0' }), says: /^pool/, because: "its API is coderd's" },
+    {
+      daemon: () => ({ psk: 'shared', tags: { gpu: 'true', b: '' } }),
+      says: 'psk default {"gpu":"true","scope":"organization","owner":""}',
+      because: 'it has the tags that it sends, in the default organization',
+    },
+    {
+      daemon: () => ({ psk: 'shared', tags: MINE }),
+      says: `psk default {"scope":"user","owner":"${NIL_UUID}"}`,
+      because: 'the pre-shared key has no user',
+    },
+    { daemon: () => ({ psk: 'wrong' }), says: NOBODY, because: 'coderd has another pre-shared key' },
+    { daemon: () => ({ psk: '' }), says: NOBODY, because: 'an empty pre-shared key is none' },
+    {
+      daemon: () => ({ psk: 'shared', organization: 'data' }),
+      says: /^403 .* PSK auth is only allowed for the default organization 'data'$/,
+      because: 'the pre-shared key is of the default organization',
+    },
+    {
+      daemon: ({ token }) => ({ token, organization: 'data', tags: MINE }),
+      says: /^user-auth data {"scope":"user","owner":"(?!somebody|0000)[^"]+"}$/,
+      because: 'the user of the token owns it',
+    },
+    {
+      daemon: ({ token }) => ({ token, organization: 'data' }),
+      says: /^403 .* user unauthorized$/,
+      because: 'a member may only run daemons of its own',
+    },
+    {
+      daemon: ({ admin }) => ({ token: admin, organization: 'data' }),
+      says: /^user-auth data/,
+      because: 'its user may make daemons there',
+    },
+    {
+      daemon: ({ admin }) => ({ token: admin }),
+      says: /^403/,
+      because: 'its user may not make daemons there',
+    },
+    {
+      daemon: ({ token }) => ({ token, organization: 'nowhere', tags: MINE }),
+      says: /^404/,
+      because: 'there is no such organization',
+    },
+    {
+      daemon: ({ key, token }) => ({ key, token }),
+      says: /^400 .* only one is allowed$/,
+      because: 'it has two credentials',
+    },
+    {
+      daemon: ({ token }) => ({ psk: 'shared', token }),
+      says: /^400 .* only one is allowed$/,
+      because: 'it has two credentials',
+    },
+    {
+      daemon: ({ key }) => ({ key, psk: 'shared' }),
+      says: NOBODY,
+      because: 'a key and a pre-shared key count as neither',
+    },
+  ];
+  it.each(rows)('gets "$says": $because', ({ daemon, says }) => {
+    const { connectWith, credentials } = credentialWorld();
+    const seen = connectWith(daemon(credentials));
+    if (typeof says === 'string') expect(seen).toBe(says);
+    else expect(seen).toMatch(says);
   });
 
-  it('is deleted after 7 days without a heartbeat, checked every 10 min', () => {
-    const { model, connect, later } = world();
+  it('is refused, without a row, without a licence or a valid user', () => {
+    const unlicensed = credentialWorld();
+    unlicensed.model.licence = 'not_entitled';
+    const { key, token } = unlicensed.credentials;
+    for (const daemon of [{ key }, { psk: 'shared' }, { token }])
+      expect(unlicensed.connectWith(daemon)).toMatch(/^403 External provisioner daemons is an Enterprise/);
+    expect(unlicensed.model.daemons()).toEqual([]);
+    const { model, user, connectWith, credentials } = credentialWorld();
+    model.psk = '';
+    expect(connectWith({ psk: '' })).toMatch(NOBODY);
+    model.setUserStatus(user, 'suspended');
+    expect(connectWith({ token: credentials.token, organization: 'data', tags: MINE })).toMatch(NOBODY);
+  });
+});
+
+describe('the row of a daemon', () => {
+  it('gets a heartbeat every 60 s while the websocket is open, and is deleted 7 days after the last one', () => {
+    const { model, connect, at } = coderdWorld();
     connect('gone').close();
     connect('alive');
-    later(7 * DAY);
-    expect(model.daemons()).toHaveLength(2);
-    later(10 * MINUTE);
-    expect(model.daemons().map(({ name }) => name)).toEqual(['alive']);
+    const seen = () => model.daemons().map(({ name, lastSeenAt }) => [name, lastSeenAt - START]);
+    at(59 * SECOND);
+    expect(seen()).toEqual([
+      ['gone', 0],
+      ['alive', 0],
+    ]);
+    at(2 * MINUTE + 59 * SECOND);
+    expect(seen()[1]).toEqual(['alive', 2 * MINUTE]);
+    at(7 * DAY);
+    expect(seen()).toHaveLength(2);
+    at(7 * DAY + 10 * MINUTE);
+    expect(seen()).toMatchObject([['alive', 7 * DAY + 10 * MINUTE]]);
   });
-});
 
-describe('daemon rows', () => {
-  it('are reused by name: id and creation stay, key and version change', () => {
-    const { model, connect, later } = world();
+  it('is that of the name in its organization: id and creation stay, key and version change', () => {
+    const { model, connect, at } = coderdWorld();
     const first = connect('one');
     first.close();
-    later(DAY);
-    const key = model.addKey({ organization: 'default', name: 'second', tags: { env: 'a' } });
-    const again = model.connect({ key, name: 'one', version: VERSION });
-    expect(again.id).toBe(first.id);
-    expect(model.daemons()).toMatchObject([
-      { createdAt: START, lastSeenAt: START + DAY, keyName: 'second', version: VERSION, tags: { env: 'a' } },
-    ]);
+    expect(connect('one', {}, 'data').id).not.toBe(first.id);
+    at(DAY);
+    expect(connect('one', { env: 'a' }).id).toBe(first.id);
+    expect(model.daemon(first.id)).toMatchObject({
+      createdAt: START,
+      lastSeenAt: START + DAY,
+      tags: { env: 'a' },
+    });
   });
 
-  it('get a new id after the key was deleted, without the earlier job', () => {
-    const { model, connect, submit } = world();
-    const id = submit();
-    const before = connect('one');
-    before.acquire(() => {});
-    before.close();
-    model.deleteKey('default', 'pool');
-    const again = connect('one', model.addKey({ organization: 'default', name: 'pool', tags: {} }));
-    again.complete(id, 'succeeded');
-    expect(again.id).not.toBe(before.id);
-    expect(model.jobs()).toMatchObject([{ status: 'running', workerId: before.id }]);
-  });
-
-  it('are separate for each organization', () => {
-    const { model, connect } = world({ organizations: ['default', 'data'] });
-    const key = model.addKey({ organization: 'data', name: 'pool', tags: {} });
-    expect(connect('one').id).not.toBe(connect('one', key).id);
-    expect(model.daemons()).toHaveLength(2);
-  });
-
-  it('are shared by two live daemons of one name, with heartbeats and jobs of both', () => {
-    const { model, connect, submit, later, list } = world();
+  it('is shared by two live daemons of one name, with heartbeats and jobs of both', () => {
+    const { model, connect, submit, at } = coderdWorld();
     const [first, second] = [connect('one'), connect('one')];
-    const ids = [submit(), submit()];
-    first.acquire(() => {});
-    second.acquire(() => {});
-    expect(list().map(({ current_job }) => current_job?.id)).toEqual(expect.arrayContaining(ids));
+    for (const connection of [first, second]) {
+      submit();
+      connection.acquire(() => {});
+    }
+    const [row] = model.daemons();
+    expect(row && model.jobsOf(row).current).toHaveLength(2);
     first.close();
-    later(3 * MINUTE);
+    at(3 * MINUTE);
     expect(model.daemons()).toMatchObject([{ id: first.id, lastSeenAt: START + 3 * MINUTE }]);
   });
 
-  it('keep the job of a daemon that reconnects while it runs', () => {
-    const { model, connect, submit, later } = world();
+  it('keeps the job of a daemon that reconnects while it runs', () => {
+    const { model, connect, submit, at } = coderdWorld();
     const id = submit();
     const first = connect('one');
     first.acquire(() => {});
     first.close();
-    later(3 * MINUTE);
+    at(3 * MINUTE);
     const again = connect('one');
-    later(20 * MINUTE);
+    at(20 * MINUTE);
     again.complete(id, 'succeeded');
     expect(model.jobs()).toMatchObject([{ status: 'succeeded', workerId: first.id }]);
+  });
+});
+
+describe('a deleted key', () => {
+  it.each([
+    { version: 'v2.36.0', statuses: ['succeeded', 'running'], because: 'live sessions go on' },
+    {
+      version: 'v2.37.0',
+      statuses: ['succeeded', 'pending'],
+      because: 'sessions end, busy ones after their job',
+    },
+  ])('deletes rows and admits no daemon, and in $version $because', ({ version, statuses: expected }) => {
+    const { model, submit, statuses } = coderdWorld({ version });
+    const key = model.addKey({ organization: 'default', name: 'pool', tags: {} });
+    const connect = (name: string) => model.connect({ key, name, version: 'v2.15.0' });
+    const [busy, idle] = [connect('busy'), connect('idle')];
+    const first = submit();
+    busy.acquire(() => {});
+    model.deleteKey('default', 'pool');
+    expect(model.daemons()).toEqual([]);
+    expect(() => connect('late')).toThrow(expect.objectContaining({ status: 401 }));
+    busy.complete(first, 'succeeded');
+    for (const connection of [idle, busy]) connection.acquire(() => {});
+    submit();
+    expect(statuses()).toEqual(expected);
+    for (const connection of [idle, busy]) connection.close();
+  });
+
+  it('leaves its jobs to a row that is gone: a daemon of the same name gets another one', () => {
+    const { model, submit, connect } = coderdWorld();
+    const key = model.addKey({ organization: 'default', name: 'pool', tags: {} });
+    const before = model.connect({ key, name: 'one', version: 'v2.15.0' });
+    const id = submit();
+    before.acquire(() => {});
+    model.deleteKey('default', 'pool');
+    const again = connect('one');
+    again.complete(id, 'succeeded');
+    expect(again.id).not.toBe(before.id);
+    expect(model.jobs()).toMatchObject([{ status: 'running', workerId: before.id }]);
   });
 });

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { callEcs } from '../../../world/ecs/api.ts';
+import { callService } from '../../../world/base/aws-service.ts';
+import { ECS } from '../../../world/ecs/api.ts';
 import { Fixture, MINUTE, SECOND } from './ecs-fixture.ts';
 
 function served(options: ConstructorParameters<typeof Fixture>[0] = {}, count = 3) {
   const world = new Fixture(options, { desiredCount: count, tags: { 'coder-autoscaler:pool': 'gpu' } });
   const cluster = world.ecs.clusterName;
   const call = (name: string, body: object = {}): Record<string, unknown> => ({
-    ...callEcs(world.ecs, name, { cluster, ...body }),
+    ...callService(ECS, world.ecs, { name, body: { cluster, ...body } }),
   });
   world.pass(3 * MINUTE);
   return { world, call, service: world.service.identity.name };
@@ -88,22 +89,6 @@ describe('the ECS API', () => {
     for (const name of names) expect(seen.some((arn) => arn.endsWith(`/${name}`))).toBe(true);
   });
 
-  it('returns no token with a last page that is full', () => {
-    const { call } = served();
-    expect(call('ListTasks', { maxResults: 3 })).toEqual({ taskArns: expect.any(Array) });
-    expect(call('ListTasks', { maxResults: 2 })).toHaveProperty('nextToken');
-  });
-
-  it('shows tags only when the request includes TAGS', () => {
-    const { call, service } = served();
-    const plain = call('DescribeServices', { services: [service] });
-    expect(plain.services).toMatchObject([{ serviceName: service, desiredCount: 3, runningCount: 3 }]);
-    expect(JSON.stringify(plain)).not.toContain('coder-autoscaler:pool');
-    expect(call('DescribeServices', { services: [service], include: ['TAGS'] }).services).toMatchObject([
-      { tags: [{ key: 'coder-autoscaler:pool', value: 'gpu' }] },
-    ]);
-  });
-
   it('lists tasks by desired status, which is never PENDING', () => {
     const { world, call, service } = served();
     world.desire(2);
@@ -118,27 +103,6 @@ describe('the ECS API', () => {
     expect(call('DescribeServices', { services: [service] }).services).toMatchObject([
       { runningCount: 2, pendingCount: 2 },
     ]);
-  });
-
-  it('describes a task with its zone, address, group, revision and times', () => {
-    const { world, call, service } = served();
-    const task = world.firstTask();
-    const answer = call('DescribeTasks', { tasks: [task.identity.id] });
-    expect(answer).toMatchObject({
-      failures: [],
-      tasks: [
-        {
-          taskArn: task.identity.arn,
-          group: `service:${service}`,
-          taskDefinitionArn: expect.stringMatching(/:task-definition\/Family:1$/),
-          availabilityZone: task.identity.place.zone,
-          lastStatus: 'RUNNING',
-          desiredStatus: 'RUNNING',
-          startedAt: new Date(task.state.startedAt ?? 0),
-          containers: [{ networkInterfaces: [{ privateIpv4Address: task.identity.place.privateIp }] }],
-        },
-      ],
-    });
   });
 
   it.each([
@@ -249,11 +213,6 @@ describe('throttling', () => {
     for (let i = 0; i < 60; i++) call('ListServices');
     expect(untilRefused(describe)).toBe(40);
     expect(call('ListTasks').taskArns).toHaveLength(3);
-  });
-
-  it('can be disabled', () => {
-    const { call } = served({ throttling: false });
-    expect(untilRefused(() => call('ListServices'))).toBe(1000);
   });
 });
 

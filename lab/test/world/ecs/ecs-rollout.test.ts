@@ -1,6 +1,7 @@
 /** Tests how the simulated ECS replaces a revision, in each reading of the AWS texts. */
 import { describe, expect, it } from 'vitest';
-import { callEcs } from '../../../world/ecs/api.ts';
+import { callService } from '../../../world/base/aws-service.ts';
+import { ECS } from '../../../world/ecs/api.ts';
 import type { EcsOptions, NewService } from '../../../world/ecs/model.ts';
 import type { EcsTask } from '../../../world/ecs/task.ts';
 import { Fixture, MINUTE } from './ecs-fixture.ts';
@@ -41,10 +42,8 @@ function endOld(fixture: Fixture): void {
 
 function listedDeployments(fixture: Fixture): readonly unknown[] {
   const { clusterName: cluster } = fixture.ecs;
-  const answer = callEcs(fixture.ecs, 'DescribeServices', {
-    cluster,
-    services: [fixture.service.identity.name],
-  });
+  const body = { cluster, services: [fixture.service.identity.name] };
+  const answer = callService(ECS, fixture.ecs, { name: 'DescribeServices', body });
   return 'services' in answer
     ? ((answer.services as { deployments: unknown[] }[])[0]?.deployments ?? [])
     : [];

@@ -4,10 +4,10 @@
 import { describe, expect, it } from 'vitest';
 import { plusMs } from '../../../../lambda/decision/model/brands.ts';
 import { START } from '../../../../test/support/lab.ts';
-import type { Caller } from '../../../world/base/aws-service.ts';
+import { type Caller, callService } from '../../../world/base/aws-service.ts';
 import { Random } from '../../../world/base/random.ts';
 import { Timeline } from '../../../world/base/timeline.ts';
-import { callSecretsManager } from '../../../world/secrets/api.ts';
+import { SECRETS_MANAGER } from '../../../world/secrets/api.ts';
 import { runRotation, SecretsModel } from '../../../world/secrets/model.ts';
 
 const TOKENS = ['1', '2', '3'].map((digit) => digit.repeat(32)) as [string, string, string];
@@ -17,7 +17,10 @@ function manager() {
   const timeline = new Timeline(START);
   const model = new SecretsModel({ timeline, random: new Random(1) });
   const call = (name: string, body: object, caller: Caller = 'keys') =>
-    callSecretsManager(model, name, { SecretId: 'key', ...body }, caller) as Record<string, unknown>;
+    callService(SECRETS_MANAGER, model, { name, body: { SecretId: 'key', ...body }, caller }) as Record<
+      string,
+      unknown
+    >;
   const stages = () => call('DescribeSecret', {}).VersionIdsToStages;
   const put = (token: string, value: string, labels?: readonly string[]) =>
     call('PutSecretValue', {

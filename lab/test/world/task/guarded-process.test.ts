@@ -7,7 +7,7 @@ import type { ContainerHost } from '../../../world/ecs/parts/container.ts';
 import type { EcsTask } from '../../../world/ecs/task.ts';
 import { GuardProcess } from '../../../world/guarded/guard-process.ts';
 import { missingForGuard } from '../../../world/guarded/guarded-tasks.ts';
-import { answerMetadata, answerProtection } from '../../../world/guarded/task-server.ts';
+import { answerProtection } from '../../../world/guarded/task-server.ts';
 import { Daemon } from '../../../world/task/daemon.ts';
 import { World } from '../../../world/world.ts';
 import { Fixture, MINUTE, SECOND, START } from '../ecs/ecs-fixture.ts';
@@ -86,12 +86,6 @@ describe.skipIf(missingForGuard().length > 0)('a container that is a process', (
     await until(() => !isAlive(sleeper));
     expect(exits).toEqual([]);
     expect(container.wasKilled).toBe(true);
-  });
-
-  it("ends with 128 plus the signal's number when another process kills it", async () => {
-    const { container, exits } = start('kill -KILL $$');
-    await container.ended;
-    expect(exits).toEqual([137]);
   });
 
   it('terminates a daemon as soon as it starts if SIGTERM came earlier', async () => {
@@ -176,14 +170,6 @@ describe('the agent endpoint of a task', () => {
       status: 200,
       body: { failure: { Arn: task.identity.arn, Reason: 'DEPLOYMENT_BLOCKED', Detail: null } },
     });
-  });
-
-  it('shows the desired status STOPPED in the metadata', () => {
-    const { fixture, task, host } = bootedTask();
-    expect(answerMetadata(host).body).toMatchObject({ TaskARN: task.identity.arn, DesiredStatus: 'RUNNING' });
-    fixture.ecs.stopTask(task.identity.id);
-    fixture.pass(MINUTE);
-    expect(answerMetadata(host).body).toMatchObject({ DesiredStatus: 'STOPPED' });
   });
 });
 

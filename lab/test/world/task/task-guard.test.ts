@@ -1,3 +1,4 @@
+/** The world's guard and daemon. Tests of guard.sh hold it to the same table (test/guard/conformance.test.ts). */
 import { describe, expect, it } from 'vitest';
 import type { DaemonId, EpochMs, JobId, TaskArn } from '../../../../lambda/decision/model/brands.ts';
 import {
@@ -150,7 +151,6 @@ describe('a guard without a lease', () => {
     pass(4 * SECOND);
     expect(agent.writes).toEqual([2880]);
     expect(server.names).toEqual([`gpu-${TASK_ID}`]);
-    expect(`gpu-${TASK_ID}`.length).toBeLessThanOrEqual(63);
   });
 
   it('accepts a lease whose answer was lost', () => {
@@ -161,10 +161,17 @@ describe('a guard without a lease', () => {
     expect(guard.phase).toBe('working');
   });
 
-  it('exits after 10 min without a lease, and never starts the daemon', () => {
-    const { server, exits, pass } = world((agent) => {
-      agent.refusal = 'DEPLOYMENT_BLOCKED';
-    });
+  it('takes the lease late if ECS refuses it at first, and exits after 10 min without one', () => {
+    const refused = () =>
+      world((agent) => {
+        agent.refusal = 'DEPLOYMENT_BLOCKED';
+      });
+    const late = refused();
+    late.pass(5 * MINUTE);
+    late.agent.refusal = undefined;
+    late.pass(20 * SECOND);
+    expect(late.guard.phase).toBe('working');
+    const { server, exits, pass } = refused();
     pass(10 * MINUTE - 1);
     expect(exits).toEqual([]);
     pass(SECOND);
@@ -172,83 +179,58 @@ describe('a guard without a lease', () => {
     expect(server.names).toEqual([]);
   });
 
-  it('takes the lease late if ECS refuses it at first', () => {
-    const { agent, guard, pass } = world((it) => {
-      it.refusal = 'DEPLOYMENT_BLOCKED';
-    });
-    pass(5 * MINUTE);
-    agent.refusal = undefined;
-    pass(20 * SECOND);
-    expect(guard.phase).toBe('working');
-    pass(10 * MINUTE);
-    expect(guard.phase).toBe('working');
-  });
-
-  it('never starts the daemon of a task that is stopping', () => {
-    const { guard, server, pass } = world((agent) => {
+  it.each([0, 2 * SECOND])(
+    'never starts the daemon of a task that ECS has chosen %i ms after its start',
+    (ms) => {
+      const { agent, guard, server, exits, pass } = world();
+      pass(ms);
       agent.desired = 'STOPPED';
-    });
-    pass(MINUTE);
-    expect(server.names).toEqual([]);
-    expect(guard.phase).toBe('leasing');
-  });
-
-  it('never starts the daemon of a task that ECS had chosen before the lease came', () => {
-    const { agent, guard, server, pass } = world();
-    pass(2 * SECOND);
-    agent.desired = 'STOPPED';
-    pass(MINUTE);
-    expect(server.names).toEqual([]);
-    expect(guard.phase).toBe('leasing');
-  });
-
-  it('exits at once at SIGTERM', () => {
-    const { guard, exits, pass } = world((agent) => {
-      agent.refusal = 'DEPLOYMENT_BLOCKED';
-    });
-    pass(MINUTE);
-    guard.terminate();
-    pass(SECOND);
-    expect(exits).toMatchObject([{ code: 0 }]);
-  });
+      pass(MINUTE);
+      expect([server.names, guard.phase]).toEqual([[], 'leasing']);
+      guard.terminate();
+      pass(SECOND);
+      expect(exits).toMatchObject([{ code: 0 }]);
+    },
+  );
 });
 
 describe('a working guard', () => {
+  /** With a job of 40 h. */
+  function working() {
+    const all = world();
+    all.pass(MINUTE);
+    expect(all.server.give(40 * HOUR)).toBe(true);
+    return all;
+  }
+
   it('renews every 10 to 20 min', () => {
-    const { agent, pass } = world();
+    const { agent, pass } = working();
     pass(10 * HOUR);
-    expect(agent.writes.every((minutes) => minutes === 2880)).toBe(true);
+    expect(new Set(agent.writes)).toEqual(new Set([2880]));
     expect(agent.writes.length).toBeGreaterThanOrEqual(29);
     expect(agent.writes.length).toBeLessThanOrEqual(61);
   });
 
-  it('drains when less than 24 h are left, and never renews over the drain request', () => {
-    const { agent, server, guard, exits, pass, leave } = world();
-    pass(MINUTE);
-    expect(server.give(30 * MINUTE)).toBe(true);
-    leave(23 * HOUR);
-    pass(41 * SECOND);
-    expect(guard.phase).toBe('draining');
-    pass(25 * MINUTE);
-    expect(agent.writes).toEqual([2880]);
-    expect(server.log).toEqual([]);
-    pass(5 * MINUTE);
-    expect(server.log).toEqual(['succeeded', 'closed']);
-    expect(guard.phase).toBe('left');
-    expect(agent.writes).toEqual([2880, 'release']);
-    expect(exits).toEqual([]);
-  });
-
   it.each([
-    { left: 24 * HOUR + 45 * SECOND, phase: 'working', because: '24 h or more are left at the look' },
-    { left: 24 * HOUR - 1, phase: 'draining', because: 'less than 24 h are left' },
-  ])('is $phase with $left ms left: $because', ({ left, phase }) => {
-    const { server, guard, pass, leave } = world();
-    pass(MINUTE);
-    server.give(HOUR);
+    {
+      left: 24 * HOUR + 45 * SECOND,
+      phase: 'working',
+      writes: [2880],
+      because: '24 h or more are left at the look',
+    },
+    { left: 24 * HOUR - 1, phase: 'draining', writes: [2880], because: 'less than 24 h are a drain request' },
+    {
+      left: 12 * HOUR - 1,
+      phase: 'draining',
+      writes: [2880, 1380],
+      because: 'with less than 12 h it sets 23 h',
+    },
+    { left: 0, phase: 'draining', writes: [2880, 1380], because: 'without a lease it sets 23 h' },
+  ])('is $phase with $left ms left, and has written $writes: $because', ({ left, phase, writes }) => {
+    const { agent, guard, pass, leave } = working();
     leave(left);
     pass(41 * SECOND);
-    expect(guard.phase).toBe(phase);
+    expect([guard.phase, agent.writes]).toEqual([phase, writes]);
   });
 
   it('takes no job once it drains', () => {
@@ -259,136 +241,65 @@ describe('a working guard', () => {
     expect(server.give(MINUTE)).toBe(false);
   });
 
-  it('sets 23 h again when its lease is gone, then drains', () => {
-    const { agent, server, guard, pass, leave } = world();
-    pass(MINUTE);
-    server.give(HOUR);
-    leave(0);
-    pass(41 * SECOND);
-    expect(guard.phase).toBe('draining');
-    expect(agent.writes).toEqual([2880, 1380]);
-    pass(30 * MINUTE);
-    expect(agent.writes).toEqual([2880, 1380]);
-  });
-
-  it('renews the 23 h when less than 12 h are left and the job still runs', () => {
-    const { agent, server, guard, pass, leave } = world();
-    pass(MINUTE);
-    server.give(40 * HOUR);
+  it('never renews over a drain request, sets 23 h again below 12 h, and leaves after its job', () => {
+    const { agent, server, guard, exits, pass, leave } = working();
     leave(23 * HOUR);
     pass(10.9 * HOUR);
-    expect(guard.phase).toBe('draining');
-    expect(agent.writes.filter((minutes) => minutes === 1380)).toEqual([]);
+    expect([guard.phase, agent.writes]).toEqual(['draining', [2880]]);
     pass(28 * HOUR);
-    expect(agent.writes.filter((minutes) => minutes === 1380)).toHaveLength(3);
+    expect(agent.writes).toEqual([2880, 1380, 1380, 1380]);
     expect(server.log).toEqual([]);
-    pass(2 * HOUR);
-    expect(server.log).toEqual(['succeeded', 'closed']);
-    expect(guard.phase).toBe('ended');
+    pass(67 * MINUTE);
+    expect([guard.phase, server.log, exits]).toEqual(['left', ['succeeded', 'closed'], []]);
+    expect(agent.writes.at(-1)).toBe('release');
   });
 
-  it('drains at once and sets 23 h when its first look shows less than 12 h', () => {
-    const { agent, server, guard, pass, leave } = world();
-    pass(MINUTE);
-    server.give(HOUR);
-    leave(12 * HOUR - 1);
-    pass(41 * SECOND);
-    expect(guard.phase).toBe('draining');
-    expect(agent.writes).toEqual([2880, 1380]);
-  });
-
-  it('drains after exactly 6 h without a look, and then shows that it is leaving', () => {
-    const { agent, server, guard, pass } = world();
-    pass(MINUTE);
-    server.give(8 * HOUR);
-    agent.down = true;
-    pass(6 * HOUR - MINUTE);
-    expect(guard.phase).toBe('working');
-    pass(2 * MINUTE);
-    expect(guard.phase).toBe('draining');
-    agent.down = false;
-    pass(MINUTE);
-    expect(agent.expiresAt - (START + 6 * HOUR)).toBeLessThan(24 * HOUR);
-    expect(server.log).toEqual([]);
-  });
-
-  it('drains when its keeper ends, and changes its protection only once the daemon has exited', () => {
-    const { agent, server, guard, pass } = world();
-    pass(MINUTE);
-    server.give(3 * HOUR);
-    guard.endKeeper();
-    expect(guard.phase).toBe('draining');
-    pass(2 * HOUR);
-    expect(agent.writes).toEqual([2880]);
-    pass(HOUR + MINUTE);
-    expect(server.log).toEqual(['succeeded', 'closed']);
-    expect(agent.writes).toEqual([2880, 'release']);
-  });
-
-  it('goes on working after less than 6 h without a look', () => {
-    const { agent, guard, pass } = world();
-    pass(MINUTE);
-    for (let i = 0; i < 4; i++) {
+  it('drains after 6 h without a look, not less, and then shows that it is leaving', () => {
+    const { agent, server, guard, pass } = working();
+    for (let i = 0; i < 2; i++) {
       agent.down = true;
       pass(5 * HOUR);
       agent.down = false;
       pass(MINUTE);
     }
     expect(guard.phase).toBe('working');
-  });
-
-  it('drains after two refused renewals in a row, not after one', () => {
-    const { agent, server, guard, pass } = world();
-    pass(MINUTE);
-    server.give(HOUR);
-    agent.refusal = 'DEPLOYMENT_BLOCKED';
-    pass(20 * MINUTE);
-    expect(guard.phase).toBe('working');
-    pass(21 * MINUTE);
+    agent.down = true;
+    pass(6 * HOUR + MINUTE);
     expect(guard.phase).toBe('draining');
+    agent.down = false;
+    pass(MINUTE);
+    expect(agent.writes.at(-1)).toBe(1380);
+    expect(server.log).toEqual([]);
   });
 
-  it('ignores an earlier refusal after a successful renewal', () => {
-    const { agent, guard, pass } = world();
-    pass(MINUTE);
-    const untilRenewal = () => {
+  it('drains when its keeper ends, and changes its protection only once the daemon has exited', () => {
+    const { agent, server, guard, pass } = working();
+    guard.endKeeper();
+    expect(guard.phase).toBe('draining');
+    pass(39 * HOUR);
+    expect(agent.writes).toEqual([2880]);
+    pass(HOUR + MINUTE);
+    expect(server.log).toEqual(['succeeded', 'closed']);
+    expect(agent.writes).toEqual([2880, 'release']);
+  });
+
+  it.each([
+    { refusals: ['DEPLOYMENT_BLOCKED', 'DEPLOYMENT_BLOCKED'], phase: 'draining' },
+    { refusals: ['DEPLOYMENT_BLOCKED', undefined, 'DEPLOYMENT_BLOCKED'], phase: 'working' },
+    { refusals: ['MISSING', 'MISSING', 'MISSING'], phase: 'working' },
+  ] as const)('is $phase after renewals that were answered $refusals', ({ refusals, phase }) => {
+    const { agent, guard, pass } = working();
+    for (const refusal of refusals) {
+      agent.refusal = refusal;
       const before = agent.writes.length;
       for (let i = 0; i < 22 * 60 && agent.writes.length === before; i++) pass(SECOND);
-    };
-    for (let i = 0; i < 6; i++) {
-      agent.refusal = 'DEPLOYMENT_BLOCKED';
-      untilRenewal();
-      agent.refusal = undefined;
-      untilRenewal();
     }
-    expect(guard.phase).toBe('working');
+    pass(SECOND);
+    expect(guard.phase).toBe(phase);
   });
 
-  it('does not drain after other failures of a renewal', () => {
-    const { agent, guard, pass } = world();
-    pass(MINUTE);
-    agent.refusal = 'MISSING';
-    pass(3 * HOUR);
-    expect(guard.phase).toBe('working');
-  });
-
-  it('passes SIGTERM on to the daemon and waits for it', () => {
-    const { server, guard, exits, pass } = world();
-    pass(MINUTE);
-    server.give(100 * SECOND);
-    guard.terminate();
-    pass(99 * SECOND);
-    expect(exits).toEqual([]);
-    expect(server.log).toEqual([]);
-    pass(2 * SECOND);
-    expect(server.log).toEqual(['succeeded', 'closed']);
-    expect(exits).toMatchObject([{ code: 0 }]);
-  });
-
-  it('keeps its lease while it waits for the job after SIGTERM', () => {
-    const { agent, server, guard, exits, pass, leave } = world();
-    pass(MINUTE);
-    server.give(9 * HOUR);
+  it('passes SIGTERM on, waits for the job and keeps its lease as long', () => {
+    const { agent, server, guard, exits, pass, leave } = working();
     guard.terminate();
     pass(4 * HOUR);
     expect(guard.phase).toBe('stopping');
@@ -398,23 +309,18 @@ describe('a working guard', () => {
     pass(41 * SECOND);
     expect(agent.writes.at(-1)).toBe(1380);
     agent.refusal = 'DEPLOYMENT_BLOCKED';
-    pass(4 * HOUR);
-    expect(guard.phase).toBe('stopping');
-    expect(exits).toEqual([]);
+    pass(35 * HOUR);
+    expect([guard.phase, exits]).toEqual(['stopping', []]);
     pass(2 * HOUR);
     expect(server.log).toEqual(['succeeded', 'closed']);
     expect(exits).toMatchObject([{ code: 0 }]);
   });
 
   it('leaves the job unfinished at SIGKILL', () => {
-    const { server, guard, exits, killed, pass } = world();
-    pass(MINUTE);
-    server.give(HOUR);
+    const { server, guard, exits, killed, pass } = working();
     guard.kill();
-    pass(2 * HOUR);
-    expect(server.log).toEqual(['closed']);
-    expect(killed).toHaveLength(1);
-    expect(exits).toEqual([]);
+    pass(41 * HOUR);
+    expect([server.log, killed.length, exits]).toEqual([['closed'], 1, []]);
   });
 });
 
@@ -428,42 +334,28 @@ describe('a guard whose daemon has exited', () => {
     return all;
   }
 
-  it('releases again when the protection comes back', () => {
+  it('releases until the protection is gone, and again when it comes back', () => {
     const { agent, pass, leave } = left();
-    expect(agent.expiresAt).toBe(0);
-    leave(23 * HOUR);
-    pass(41 * SECOND);
-    expect(agent.expiresAt).toBe(0);
-    expect(agent.writes).toEqual([2880, 'release', 'release']);
-  });
-
-  it('releases again when the first call failed', () => {
-    const { agent, server, pass, leave } = world();
-    pass(MINUTE);
-    server.give(2 * MINUTE);
-    leave(23 * HOUR);
-    pass(MINUTE);
+    expect(agent.writes).toEqual([2880, 'release']);
     agent.down = true;
-    pass(2 * MINUTE);
+    leave(23 * HOUR);
+    pass(MINUTE);
     expect(agent.expiresAt).not.toBe(0);
     agent.down = false;
     pass(41 * SECOND);
     expect(agent.expiresAt).toBe(0);
   });
 
-  it('exits 0 after 10 min', () => {
-    const { exits, pass } = left();
-    pass(9 * MINUTE);
-    expect(exits).toEqual([]);
-    pass(MINUTE);
-    expect(exits).toMatchObject([{ code: 0 }]);
-  });
-
-  it('exits at once when ECS stops the task', () => {
-    const { guard, exits, pass } = left();
-    guard.terminate();
-    pass(SECOND);
-    expect(exits).toMatchObject([{ code: 0 }]);
+  it('exits 0 after 10 min, or at once when ECS stops the task', () => {
+    const waiting = left();
+    waiting.pass(9 * MINUTE);
+    expect(waiting.exits).toEqual([]);
+    waiting.pass(MINUTE);
+    expect(waiting.exits).toMatchObject([{ code: 0 }]);
+    const stopped = left();
+    stopped.guard.terminate();
+    stopped.pass(SECOND);
+    expect(stopped.exits).toMatchObject([{ code: 0 }]);
   });
 
   it.each([

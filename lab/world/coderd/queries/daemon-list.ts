@@ -1,11 +1,12 @@
 /** GetProvisionerDaemonsWithStatusByOrganization, and its JSON (docs/internals/coder.md §2). */
 import type { EpochMs, OrganizationId } from '../../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../../lambda/decision/model/tags.ts';
+import { KeptRows } from '../../base/kept-rows.ts';
 import { tagsetContains } from '../rules/tagset-contains.ts';
 import type { CoderVersion } from '../rules/versions.ts';
 import { type DaemonRecord, type DaemonTable, isOffline, RECENT_MS } from '../tables/daemons.ts';
 import type { Job, JobTable } from '../tables/jobs.ts';
-import { KeptRows, rfc3339 } from './rows.ts';
+import { rfc3339 } from './times.ts';
 
 export type DaemonQuery = {
   readonly organizationId: OrganizationId;
@@ -99,12 +100,10 @@ function answer(row: Row, { jobs, version }: Tables) {
     api_version: daemon.apiVersion,
     provisioners: ['terraform'],
     tags: daemon.tags,
-    ...(version.does('listsJobs') && {
-      key_name: daemon.keyName,
-      status,
-      current_job: current,
-      previous_job: previous,
-    }),
+    key_name: daemon.keyName,
+    status,
+    current_job: current,
+    previous_job: previous,
   }));
 }
 

@@ -1,12 +1,13 @@
 /** GetProvisionerJobsByOrganizationAndStatus…, and its JSON (docs/internals/coder.md §1). */
 import type { OrganizationId } from '../../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../../lambda/decision/model/tags.ts';
+import { KeptRows } from '../../base/kept-rows.ts';
 import { tagsetContains } from '../rules/tagset-contains.ts';
 import type { CoderVersion } from '../rules/versions.ts';
 import type { DaemonTable } from '../tables/daemons.ts';
 import { type Job, type JobRecord, type JobTable, PREBUILDS_USER } from '../tables/jobs.ts';
 import { NIL_UUID } from '../tables/keys.ts';
-import { KeptRows, optionalTime, rfc3339 } from './rows.ts';
+import { optionalTime, rfc3339 } from './times.ts';
 
 export type JobQuery = {
   readonly organizationId: OrganizationId;
@@ -78,7 +79,7 @@ function listedJob(job: JobRecord, { daemons, queue, version }: Tables) {
   return listed.of(job, [...changing(job), worker], () => ({
     ...jobAnswer(job, version),
     worker_name: version.does('tellsWorkerNames') ? worker : undefined,
-    metadata: version.does('filtersLists') ? metadata(job, version) : undefined,
+    metadata: metadata(job, version),
     get queue_position() {
       return queue.positionOf(job);
     },
@@ -117,7 +118,7 @@ export function jobAnswer(job: JobRecord, version: CoderVersion) {
         : { workspace_build_id: job.workspace.buildId },
     type: job.type,
     available_workers: undefined,
-    metadata: version.does('filtersLists') ? NO_METADATA : undefined,
+    metadata: NO_METADATA,
     logs_overflowed: version.does('tellsLogOverflow') ? false : undefined,
   }));
 }

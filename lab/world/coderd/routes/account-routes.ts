@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { parseQuietly } from '../../../../lambda/decision/model/parse-quietly.ts';
 import type { CoderdModel } from '../model.ts';
-import { rfc3339 } from '../queries/rows.ts';
+import { rfc3339 } from '../queries/times.ts';
 import type { Organization } from '../tables/organizations.ts';
 import {
   type ApiKey,

@@ -1,9 +1,8 @@
 /**
  * The HTTP API of the model, as a listener for node:http. Nothing here reads a clock. Checks come in coderd's
- * order: rate limit, session token (401), organization and permission (both the same 404), parameters (400).
+ * order, without its rate limit: session token (401), organization and permission (both the same 404), parameters (400).
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { EpochMs } from '../../../../lambda/decision/model/brands.ts';
 import type { CoderdModel } from '../model.ts';
 import type { Authenticated, TokenUser } from '../tables/tokens.ts';
 import {
@@ -20,7 +19,7 @@ import {
   tokenByName,
   tokenConfig,
 } from './account-routes.ts';
-import { createKey, deleteKey, keyDaemons, listKeys, provisionerKey } from './key-routes.ts';
+import { createKey, deleteKey, listKeys, provisionerKey } from './key-routes.ts';
 import { daemonList, jobList, oneJob, organizations } from './organization-routes.ts';
 import {
   type Answer,
@@ -32,18 +31,11 @@ import {
 import { templates, templateVersion } from './template-routes.ts';
 import { workspaceBuilds, workspaces } from './workspace-routes.ts';
 
-type CoderdHandlerOptions = {
-  /** Requests for each minute, user and endpoint. @default 512 (CODER_API_RATE_LIMIT) */
-  readonly rateLimit?: number;
-};
-
 const LICENSED: ReadonlySet<string> = new Set(['entitlements', 'provisionerkeys']);
 const ROOT = '/api/v2/';
 const ROUTE_NOT_FOUND: Answer = { status: 404, body: { message: 'Route not found.' } };
 
-export function coderdHandler(model: CoderdModel, options: CoderdHandlerOptions = {}): RequestListener {
-  const limit = options.rateLimit ?? 512;
-  const limiter = new RateLimiter(limit);
+export function coderdHandler(model: CoderdModel): RequestListener {
   return (request, response) => {
     const url = new URL(`http://coderd${request.url ?? '/'}`);
     setCommonHeaders(response, model);
@@ -52,14 +44,10 @@ export function coderdHandler(model: CoderdModel, options: CoderdHandlerOptions 
       return;
     }
     const authenticated = model.authenticate(headerOf(request, 'coder-session-token'));
-    const caller = 'user' in authenticated ? authenticated.user.userId : (request.socket.remoteAddress ?? '');
-    const verdict = limiter.admit(`${caller} ${url.pathname}`, model.timeline.now());
-    for (const [name, value] of Object.entries(verdict.headers)) response.setHeader(name, value);
     const { method, headers } = request;
     const reply = (body: string): void =>
       send(response, route({ model, parts: { method, url, headers, body }, authenticated }));
-    if (!verdict.allowed) send(response, rateLimited(limit));
-    else if (method !== 'POST' && method !== 'PUT') reply('');
+    if (method !== 'POST' && method !== 'PUT') reply('');
     else readBody(request, reply);
   };
 }
@@ -71,7 +59,7 @@ type RequestParts = {
   readonly body: string;
 };
 
-/** Without a socket or a rate limit. `user`: who asks. @default the user of the session token */
+/** Without a socket. `user`: who asks. @default the user of the session token */
 export function answerOf(model: CoderdModel, parts: RequestParts, user?: TokenUser): Answer {
   const authenticated = user ? { user } : model.authenticate(headerOf(parts, 'coder-session-token'));
   return route({ model, parts, authenticated });
@@ -92,7 +80,7 @@ function route(given: {
   if (path === 'entitlements') return entitlements(model);
   if (segments[0] === 'provisionerkeys' && segments.length === 2)
     return provisionerKey(model, headerOf(parts, 'coder-provisioner-daemon-key'));
-  const routes = ROUTES.filter((each) => isRouteOf(each, segments, model));
+  const routes = ROUTES.filter((each) => isRouteOf(each, segments));
   const found = routes.find((each) => each.method === method);
   if (routes.length === 0) return ROUTE_NOT_FOUND;
   if (found === undefined) return { status: 405, body: undefined };
@@ -158,7 +146,6 @@ const ROUTES: readonly Route[] = [
   about('PUT', 'members/:id/roles', setRoles),
   about('GET', 'provisionerkeys', listKeys),
   about('POST', 'provisionerkeys', createKey),
-  about('GET', 'provisionerkeys/daemons', keyDaemons),
   about('DELETE', 'provisionerkeys/:id', deleteKey),
   get('users/:id', me),
   get('users/:id/keys/:id', apiKey),
@@ -174,9 +161,8 @@ const ROUTES: readonly Route[] = [
   { method: 'POST', segments: ['authcheck'], handle: authCheck },
 ];
 
-function isRouteOf({ segments }: Route, path: readonly string[], { version }: CoderdModel): boolean {
+function isRouteOf({ segments }: Route, path: readonly string[]): boolean {
   if (segments.length !== path.length) return false;
-  if (segments[2] === 'provisionerjobs' && !version.does('listsJobs')) return false;
   return segments.every((segment, index) => segment.startsWith(':') || segment === path[index]);
 }
 
@@ -201,11 +187,6 @@ function headerOf({ headers }: Pick<IncomingMessage, 'headers'>, name: string): 
   return typeof header === 'string' && header !== '' ? header : undefined;
 }
 
-function rateLimited(limit: number): Answer {
-  const message = `You've been rate limited for sending more than ${limit} requests in 1m0s.`;
-  return { status: 429, body: { message } };
-}
-
 function readBody(request: IncomingMessage, onBody: (body: string) => void): void {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -226,44 +207,4 @@ function send(response: ServerResponse, { status, body }: Answer): void {
   response.statusCode = status;
   if (body !== undefined) response.setHeader('Content-Type', 'application/json; charset=utf-8');
   response.end(body === undefined ? undefined : `${JSON.stringify(body)}\n`);
-}
-
-const WINDOW_MS = 60_000;
-
-type RateLimitVerdict = {
-  readonly allowed: boolean;
-  readonly headers: Readonly<Record<string, string>>;
-};
-
-class RateLimiter {
-  readonly #limit: number;
-  readonly #counts = new Map<string, { window: number; current: number; previous: number }>();
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  /** Counts a request, unless it is refused. */
-  admit(key: string, now: EpochMs): RateLimitVerdict {
-    const window = Math.floor(now / WINDOW_MS);
-    const count = this.#countOf(key, window);
-    const passed = (now - window * WINDOW_MS) / WINDOW_MS;
-    const rate = Math.round(count.previous * (1 - passed) + count.current);
-    const allowed = rate + 1 <= this.#limit;
-    if (allowed) count.current++;
-    const headers = {
-      'X-RateLimit-Limit': String(this.#limit),
-      'X-RateLimit-Remaining': String(this.#limit - rate - (allowed ? 1 : 0)),
-      'X-RateLimit-Reset': String(((window + 1) * WINDOW_MS) / 1_000),
-    };
-    return { allowed, headers: allowed ? headers : { ...headers, 'Retry-After': String(WINDOW_MS / 1_000) } };
-  }
-
-  #countOf(key: string, window: number): { current: number; previous: number } {
-    const last = this.#counts.get(key);
-    if (last?.window === window) return last;
-    const count = { window, current: 0, previous: last?.window === window - 1 ? last.current : 0 };
-    this.#counts.set(key, count);
-    return count;
-  }
 }

@@ -4,18 +4,10 @@
  */
 import { z } from 'zod';
 import { parseQuietly } from '../../../../lambda/decision/model/parse-quietly.ts';
-import { MINUTE_MS } from '../../../../lambda/decision/model/units.ts';
 import type { CoderdModel } from '../model.ts';
-import { rfc3339 } from '../queries/rows.ts';
+import { rfc3339 } from '../queries/times.ts';
 import { CoderdRefusal } from '../rules/refusal.ts';
-import {
-  builtInKey,
-  isReserved,
-  type ProvisionerKey,
-  pskKey,
-  SECRET_LENGTH,
-  userAuthKey,
-} from '../tables/keys.ts';
+import { isReserved, type ProvisionerKey, SECRET_LENGTH } from '../tables/keys.ts';
 import { type KeyAction, mayDoToKeys } from '../tables/tokens.ts';
 import { type Answer, NOT_FOUND, type OrganizationRequest } from './request.ts';
 
@@ -29,7 +21,6 @@ function licensed(handle: Handle): Handle {
 export const createKey: Handle = licensed(create);
 export const listKeys: Handle = licensed(list);
 export const deleteKey: Handle = licensed(remove);
-export const keyDaemons: Handle = licensed(listWithDaemons);
 
 const NOT_LICENSED: Answer = {
   status: 403,
@@ -68,21 +59,6 @@ function list(request: OrganizationRequest): Answer {
   const { model, organization } = request;
   const keys = may(request, 'read') ? model.keys.list(organization.id) : [];
   return { status: 200, body: keys.map(keyAnswer) };
-}
-
-/** With the daemons seen in the last three minutes, and the reserved keys of the organization. */
-function listWithDaemons(request: OrganizationRequest): Answer {
-  const { model, organization } = request;
-  const { id, isDefault } = organization;
-  const reserved = isDefault ? [builtInKey, userAuthKey, pskKey] : [userAuthKey];
-  const keys = may(request, 'read') ? [...model.keys.list(id), ...reserved.map((key) => key(id, {}))] : [];
-  const all = { limit: 0, ids: [], tags: {}, offline: true, statuses: [] };
-  const daemons = model.listDaemons({ ...all, organizationId: id, maxAgeMs: 3 * MINUTE_MS });
-  const body = keys.map((key) => ({
-    key: keyAnswer(key),
-    daemons: daemons.filter(({ key_id }) => key_id === key.id),
-  }));
-  return { status: 200, body };
 }
 
 function remove(request: OrganizationRequest): Answer {

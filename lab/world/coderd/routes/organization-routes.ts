@@ -1,6 +1,8 @@
 /** The lists of organizations, jobs and daemons. */
+
+import { KeptRows } from '../../base/kept-rows.ts';
 import type { CoderdModel } from '../model.ts';
-import { KeptRows, rfc3339 } from '../queries/rows.ts';
+import { rfc3339 } from '../queries/times.ts';
 import type { Organization } from '../tables/organizations.ts';
 import { mayRead } from '../tables/tokens.ts';
 import {
@@ -58,13 +60,12 @@ export function oneJob(request: OrganizationRequest): Answer {
 function findJobs(request: OrganizationRequest, id: string | undefined): Answer {
   const { model, user, organization, parameters } = request;
   if (!mayRead(user, organization.id)) return NOT_FOUND;
-  const canFilter = model.version.does('filtersLists');
   const query = {
     organizationId: organization.id,
-    limit: parameters.positiveInt32('limit', canFilter ? DEFAULT_LIMIT : 0),
+    limit: parameters.positiveInt32('limit', DEFAULT_LIMIT),
     statuses: parameters.strings('status'),
-    ids: id === undefined ? (canFilter ? parameters.uuids('ids') : []) : [id],
-    tags: canFilter ? parameters.tags('tags') : {},
+    ids: id === undefined ? parameters.uuids('ids') : [id],
+    tags: parameters.tags('tags'),
     initiatorId: model.version.does('knowsInitiators') ? parameters.uuid('initiator') : undefined,
   };
   const errors = parameters.errors();
@@ -76,7 +77,6 @@ function findJobs(request: OrganizationRequest, id: string | undefined): Answer 
 
 export function daemonList(request: OrganizationRequest): Answer {
   const { model, user, organization, parameters } = request;
-  if (!model.version.does('filtersLists')) return earlyDaemonList(request);
   if (!mayRead(user, organization.id)) return NOT_FOUND;
   const canFilter = model.version.does('filtersOfflineDaemons');
   const query = {
@@ -93,16 +93,6 @@ export function daemonList(request: OrganizationRequest): Answer {
   const unknown = query.statuses.find((status) => !DAEMON_STATUSES.includes(status));
   if (unknown !== undefined) return badEnum('daemons', 'provisioner_daemon_status', unknown);
   return { status: 200, body: model.listDaemons(query) };
-}
-
-/** Before 2.20: only `tags`, and rows that may not be read are left out (docs/internals/coder.md §2). */
-function earlyDaemonList({ model, user, organization, parameters }: OrganizationRequest): Answer {
-  const tags = parameters.tags('tags');
-  const error = parameters.errors().find(({ field }) => field === 'tags');
-  if (error !== undefined) return invalid([error], INVALID_PARAMETERS);
-  if (!mayRead(user, organization.id)) return { status: 200, body: [] };
-  const all = { limit: 0, ids: [], offline: true, statuses: [], maxAgeMs: 0 };
-  return { status: 200, body: model.listDaemons({ ...all, organizationId: organization.id, tags }) };
 }
 
 /** coderd does not check the value before Postgres refuses it (docs/internals/coder.md §1). */

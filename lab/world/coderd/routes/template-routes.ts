@@ -3,7 +3,7 @@ import type { JobId } from '../../../../lambda/decision/model/brands.ts';
 import { tagKey } from '../../../../lambda/decision/model/tags.ts';
 import { WEEKDAYS } from '../../../../lambda/decision/model/zones.ts';
 import type { CoderdModel } from '../model.ts';
-import { rfc3339 } from '../queries/rows.ts';
+import { rfc3339 } from '../queries/times.ts';
 import { type JobRecord, pastJob } from '../tables/jobs.ts';
 import type { TemplateRecord, TemplateVersion } from '../tables/templates.ts';
 import {
@@ -74,7 +74,7 @@ function templateAnswer(template: TemplateRecord, model: CoderdModel) {
     autostart_requirement: { days_of_week: WEEK.filter((day) => template.autostartDays.includes(day)) },
     created_by_id: model.userId,
     created_by_name: model.user(model.userId)?.username,
-    allow_user_autostart: template.allowUserAutostart,
+    allow_user_autostart: true,
     allow_user_autostop: true,
     allow_user_cancel_workspace_jobs: false,
     failure_ttl_ms: template.failureTtlMs,

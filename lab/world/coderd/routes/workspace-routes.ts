@@ -1,7 +1,9 @@
 /** Workspaces and their builds (coderd/workspacebuilds.go). */
+
+import { KeptRows } from '../../base/kept-rows.ts';
 import type { CoderdModel } from '../model.ts';
 import type { JobAnswer } from '../queries/job-list.ts';
-import { KeptRows, optionalTime, rfc3339 } from '../queries/rows.ts';
+import { optionalTime, rfc3339 } from '../queries/times.ts';
 import type { JobStatus } from '../tables/jobs.ts';
 import type { Transition } from '../tables/templates.ts';
 import { mayReadWorkspaces } from '../tables/tokens.ts';
@@ -141,7 +143,7 @@ const buildRows = new KeptRows<BuildRecord>();
 
 function buildAnswer(build: BuildRecord, workspace: Named, model: CoderdModel) {
   const job = model.answerOf(build.job);
-  const shown = [job, build.deadline, build.maxDeadline, workspace.name];
+  const shown = [job, build.deadline, workspace.name];
   return buildRows.of(build, shown, () => makeBuild(build, workspace, job, model));
 }
 
@@ -168,7 +170,7 @@ function makeBuild(build: BuildRecord, workspace: Named, job: JobAnswer, model: 
     reason: build.reason,
     resources: isRunning(build) ? [resource(build)] : [],
     deadline: nullableTime(build.deadline),
-    max_deadline: nullableTime(build.maxDeadline),
+    max_deadline: null,
     status: statusOf(build.transition, build.job.status),
     daily_cost: 0,
     template_version_preset_id: model.version.does('tellsPresets') ? (build.presetId ?? null) : undefined,

@@ -5,18 +5,15 @@ import { SimulatorError } from '../../base/simulator-error.ts';
 /** Harder for a client than later releases: it hands over cancelled jobs, and does not send transitions. */
 export const DEFAULT_RELEASE = 'v2.30.0';
 
-/** The first release with each behaviour; for a backported change, the first one of each release line. */
+/**
+ * The first release with each behaviour; for a backported change, the first one of each release line. Of releases
+ * before 2.20, which the autoscaler refuses, only the version is simulated.
+ */
 const SINCE = {
-  /** The provisionerjobs route, and computed fields of daemons (docs/internals/coder.md §1, §2). */
-  listsJobs: ['2.19.0'],
-  /** Filters by id and tags, the limit of 50, strict parameters, 404 for daemons, job metadata. */
-  filtersLists: ['2.20.0'],
   listsNewestDaemonsFirst: ['2.21.0'],
   /** template_version_preset_id of builds. */
   tellsPresets: ['2.22.0'],
   reapsPendingJobs: ['2.23.0'],
-  /** coderd makes no more prebuilds of a preset whose newest ones have all failed. */
-  limitsFailingPresets: ['2.23.0'],
   /** The list of templates leaves out deprecated ones by default (fetchTemplates). */
   hidesDeprecatedTemplates: ['2.23.0'],
   tellsWorkerNames: ['2.23.0'],
@@ -31,8 +28,6 @@ const SINCE = {
   /** #19378 too. Before, a daemon with a job that was not seen for 90 s was shown as offline. */
   showsBusyRatherThanOffline: ['2.26.0'],
   tellsLogOverflow: ['2.26.0'],
-  /** Pending prebuilds of a version that is no longer active (UpdatePrebuildProvisionerJobWithCancel). */
-  cancelsOldPrebuilds: ['2.28.0'],
   /** The initiator filter, and initiator_id. */
   knowsInitiators: ['2.28.0'],
   /** #26376. Before, using an API token extended its expiry. */

@@ -12,14 +12,11 @@ export type Weekday = (typeof WEEKDAYS)[number];
 export type Transition = 'start' | 'stop' | 'delete';
 
 export type TemplateSettings = {
-  readonly allowUserAutostart: boolean;
   readonly autostartDays: readonly Weekday[];
   /** How long workspaces run without a TTL of their own; 0 = without end. */
   readonly defaultTtlMs: number;
   /** The most that activity adds to a deadline; 0 = nothing. */
   readonly activityBumpMs: number;
-  /** 0 = without end. In coderd it follows from the autostop requirement and quiet hours. */
-  readonly maxLifetimeMs: number;
   /** Whether starts use the active version, whatever the workspace is set to. */
   readonly requireActiveVersion: boolean;
   /** The time after which a failed build is cleaned up; 0 = never. */
@@ -81,11 +78,9 @@ type Template = TemplateRecord & {
 };
 
 const DEFAULTS: TemplateSettings = {
-  allowUserAutostart: true,
   autostartDays: WEEKDAYS,
   defaultTtlMs: 0,
   activityBumpMs: HOUR_MS,
-  maxLifetimeMs: 0,
   requireActiveVersion: false,
   failureTtlMs: 0,
   timeTilDormantMs: 0,

@@ -44,7 +44,7 @@ const autostart: Rule = (workspace) => {
   const { transition, job } = latestBuild;
   if (owner.status !== 'active') return undefined;
   if (job.status === 'failed' || dormantAt !== undefined || transition !== 'stop') return undefined;
-  if (!template.allowUserAutostart || schedule === undefined) return undefined;
+  if (schedule === undefined) return undefined;
   const at = nextStartAt ?? nextAllowedAutostart(latestBuild.createdAt, schedule, template.autostartDays);
   return at === undefined ? undefined : { at, later: false, transition: 'start', reason: 'autostart' };
 };

@@ -68,7 +68,6 @@ export type BuildRecord = {
   readonly presetId: string | undefined;
   readonly job: JobRecord;
   readonly deadline: EpochMs | undefined;
-  readonly maxDeadline: EpochMs | undefined;
 };
 
 /** A workspace. The record is live: it changes with the workspace. */

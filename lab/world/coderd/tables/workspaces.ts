@@ -153,11 +153,11 @@ export class WorkspaceTable {
     const now = this.#parts.now();
     workspace.lastUsedAt = now;
     const bumpMs = bumpOf(workspace, now);
-    const { deadline, maxDeadline = Number.POSITIVE_INFINITY } = latestBuild;
+    const { deadline } = latestBuild;
     const isBumped = latestBuild.transition === 'start' && bumpMs > 0;
     // coderd does not write a deadline that moves by less than a twentieth of the bump.
     if (isBumped && deadline !== undefined && deadline - 0.95 * bumpMs < now)
-      latestBuild.deadline = Math.min(now + bumpMs, maxDeadline) as EpochMs;
+      latestBuild.deadline = plusMs(now, bumpMs);
     this.#changed(workspace);
   }
 
@@ -189,13 +189,6 @@ export class WorkspaceTable {
       if (transition === 'stop') setNextStart(workspace, inserted.createdAt);
       this.#changed(workspace);
     });
-  }
-
-  /** Gives a prebuilt workspace to a user, which makes a start of its new owner. */
-  claim(id: string, owner: UserRecord): void {
-    const workspace = this.#get(id, 'claiming');
-    Object.assign(workspace, { owner, initiator: owner, prebuilt: false });
-    this.build(id, { transition: 'start', reason: 'initiator' });
   }
 
   /** Shows another workspace's build as its latest, unless it has a later one. Nothing becomes due. */
@@ -357,10 +350,9 @@ function tagsOf(version: NewJob['version'], ownTags: Tags, ownerId: string | und
 
 /** A new build; its deadlines are set when it ends. */
 export function newBuild(
-  given: Omit<Build, 'createdAt' | 'deadline' | 'maxDeadline' | 'presetId'> &
-    Partial<Pick<Build, 'presetId'>>,
+  given: Omit<Build, 'createdAt' | 'deadline' | 'presetId'> & Partial<Pick<Build, 'presetId'>>,
 ): Build {
-  const times = { createdAt: given.job.createdAt, deadline: undefined, maxDeadline: undefined };
+  const times = { createdAt: given.job.createdAt, deadline: undefined };
   return { presetId: undefined, ...given, ...times };
 }
 
@@ -369,15 +361,12 @@ export function newBuild(
  * (CalculateAutostop).
  */
 function setDeadlines(workspace: Workspace, at: EpochMs): void {
-  const { latestBuild, ttlMs, template, prebuilt } = workspace;
+  const { latestBuild, ttlMs, prebuilt } = workspace;
   if (prebuilt) return;
-  const limit = template.maxLifetimeMs > 0 ? plusMs(at, template.maxLifetimeMs) : undefined;
   const next = nextStartOf(workspace, at);
   const end = plusMs(at, ttlMs);
   const wanted = next !== undefined && end > next ? plusMs(next, ttlMs) : end;
-  const deadline = ttlMs > 0 ? wanted : limit;
-  latestBuild.maxDeadline = limit;
-  latestBuild.deadline = limit !== undefined && deadline !== undefined && limit < deadline ? limit : deadline;
+  latestBuild.deadline = ttlMs > 0 ? wanted : undefined;
 }
 
 /** None while dormant (trigger_nullify_next_start_at_on_workspace_autostart_modification). */

@@ -1,9 +1,9 @@
-import type { EpochMs } from '../../../../lambda/decision/model/brands.ts';
+import type { EpochMs, JobId } from '../../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../../lambda/decision/model/tags.ts';
 import type { DaemonConnection } from '../../../world/base/daemon-connection.ts';
 import { Random } from '../../../world/base/random.ts';
 import { Timeline } from '../../../world/base/timeline.ts';
-import { CoderdModel, type CoderdOptions } from '../../../world/coderd/model.ts';
+import { CoderdModel, type CoderdOptions, type SubmittedJob } from '../../../world/coderd/model.ts';
 import { BuiltInDaemon } from '../../../world/coderd/session.ts';
 import type { NewTemplate } from '../../../world/coderd/tables/templates.ts';
 import type { NewWorkspace } from '../../../world/coderd/tables/workspace-records.ts';
@@ -28,15 +28,19 @@ export function coderdWorld({
     ...options,
   });
   const at = (ms: number): void => timeline.advanceTo((start + ms) as EpochMs);
-  let daemons = 0;
-  /** Connects a daemon that takes no job, so jobs stay pending. */
-  const onlooker = (tags: Tags = {}, organization = 'default'): DaemonConnection => {
-    const name = `daemon-${++daemons}`;
-    return model.connect({ key: model.addKey({ organization, name, tags }), name, version: 'v2.15.0' });
+  let keys = 0;
+  const connect = (name: string, tags: Tags = {}, organization = 'default'): DaemonConnection => {
+    const key = model.addKey({ organization, name: `key-${++keys}`, tags });
+    return model.connect({ key, name, version: 'v2.15.0' });
   };
+  /** Connects a daemon that takes no job, so jobs stay pending. */
+  const onlooker = (tags: Tags = {}, organization = 'default'): DaemonConnection =>
+    connect(`daemon-${keys + 1}`, tags, organization);
   /** Starts a daemon that runs every job that it gets. */
-  const worker = (tags: Tags = {}, organization = 'default'): BuiltInDaemon =>
-    new BuiltInDaemon(onlooker(tags, organization), timeline);
+  const worker = (tags: Tags = {}): BuiltInDaemon => new BuiltInDaemon(onlooker(tags), timeline);
+  const submit = (job: Partial<SubmittedJob> = {}): JobId =>
+    model.submitJob({ organization: 'default', tags: {}, durationMs: MINUTE, ...job });
+  const statuses = () => model.jobs().map(({ status }) => status);
   const template = (settings: Partial<NewTemplate> = {}) =>
     model.addTemplate({ organization: 'default', ...settings });
   const workspace = (given: Partial<NewWorkspace> = {}, settings: Partial<NewTemplate> = {}) =>
@@ -44,5 +48,5 @@ export function coderdWorld({
   /** All jobs: the minute of their insertion since the start, and what they do. */
   const inserted = () =>
     model.jobs().map(({ createdAt, transition }) => `${(createdAt - start) / MINUTE} ${transition}`);
-  return { model, at, onlooker, worker, template, workspace, inserted };
+  return { model, at, connect, onlooker, worker, submit, statuses, template, workspace, inserted };
 }
