@@ -110,29 +110,6 @@ describe('the record of one job', () => {
       expected: { status: 'running', ...OF_WORKSPACE },
     },
     {
-      scenario: 'stays completed when a workspace list of an earlier time says that the job runs',
-      looks: [
-        { previousJobs: [SUCCEEDED] },
-        { workspaces: [built({ status: 'running', started_at: ago(4 * MINUTE) })] },
-      ],
-      expected: { status: 'succeeded', completed_at: ago(MINUTE), reason: 'dashboard' },
-    },
-    {
-      scenario: 'stays completed when the jobs list was read just before the completion',
-      looks: [{ jobs: [RUNNING], workspaces: [built(ENDED)] }],
-      expected: { status: 'succeeded', completed_at: ago(MINUTE) },
-    },
-    {
-      scenario: 'stays running when a workspace list of an earlier time says that the job is pending',
-      looks: [{ jobs: [RUNNING] }, { workspaces: [built()] }],
-      expected: { status: 'running', started_at: ago(4 * MINUTE) },
-    },
-    {
-      scenario: 'stays as it was when no list has the job any more',
-      looks: [{ jobs: [RUNNING] }, {}],
-      expected: RUNNING,
-    },
-    {
       scenario: 'takes the status of a pending job that was canceled',
       looks: [{ jobs: [PENDING] }, { workspaces: [built({ status: 'canceled', completed_at: NOW })] }],
       expected: { status: 'canceled', completed_at: NOW },
@@ -180,20 +157,6 @@ describe('the reading', () => {
     record.recentJobs(ORGANIZATION, seen({ jobs: [PENDING] }));
     expect(record.recentJobs('other' as OrganizationId, seen({})).items).toEqual([]);
   });
-
-  it('lists the newest job first, and jobs of the same time by id', () => {
-    const jobs = [
-      { id: 'b', at: 2 },
-      { id: 'old', at: 3 },
-      { id: 'a', at: 2 },
-      { id: 'new', at: 1 },
-    ].map(({ id, at }) => aJob({ id: jobId(id), created_at: ago(at * MINUTE) }));
-    expect(idsOf(itemsAfter({ jobs }))).toEqual(['new', 'a', 'b', 'old']);
-  });
-
-  it('has each job once, however often the lists have it', () => {
-    expect(idsOf(itemsAfter({ jobs: [RUNNING, RUNNING], workspaces: [built(), built()] }))).toEqual(['a']);
-  });
 });
 
 describe('the limits of the record', () => {
@@ -206,14 +169,6 @@ describe('the limits of the record', () => {
     { created: Number.POSITIVE_INFINITY as EpochMs, kept: false, because: 'it is not a time' },
   ])('keep a job created at $created: $kept, because $because', ({ created, kept }) => {
     expect(itemsAfter({ jobs: [aJob({ created_at: created })] })).toHaveLength(kept ? 1 : 0);
-  });
-
-  it('drop a job that is too old, and a job of the future after the clock was set back', () => {
-    const jobs = [PENDING];
-    const week = plusMs(PENDING.created_at, 7 * DAY);
-    expect(idsOf(itemsAfter({ jobs }, { now: week }))).toEqual(['a']);
-    expect(itemsAfter({ jobs }, { now: plusMs(week, 1) })).toEqual([]);
-    expect(itemsAfter({ jobs }, { now: ago(2 * HOUR) })).toEqual([]);
   });
 
   it('keep only the newest 500 jobs of a tag set', () => {

@@ -19,13 +19,6 @@ async function draining(working: StartGuard, options: GuardOptions): Promise<Run
   return guard;
 }
 
-async function left(working: StartGuard, options: GuardOptions): Promise<RunningGuard> {
-  const guard = await draining(working, options);
-  guard.finishJob();
-  await guard.trace.until('guard: left');
-  return guard;
-}
-
 describe.concurrent.each(GUARD_SHELLS)('a guard that leaves, under $name', ({ isMissing, ...shell }) => {
   const test = guardTest.skipIf(isMissing);
 
@@ -66,16 +59,6 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that leaves, under $name', ({ is
     expect(trace.having('daemon: terraform')).toEqual(['daemon: terraform: ready']);
   });
 
-  test('releases the protection again when it comes back', async ({ working }) => {
-    const { trace, agent } = await left(working, { shell });
-    const released = await trace.until('agent: release');
-    await trace.until('agent: look', { times: 2, from: released });
-    agent.leaves(47 * HOUR_MS);
-    const again = await trace.until('agent: release', { from: trace.events.length });
-    await trace.until('agent: look', { times: 3, from: again });
-    expect(agent.expiresAt).toBe(0);
-  });
-
   test.for(
     rows(
       [
@@ -97,24 +80,6 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that leaves, under $name', ({ is
     await trace.until('agent: look', { times: 3, from });
     expect(agent.expiresAt).toBe(0);
     expect(trace.having('agent: release', from).length).toBeLessThanOrEqual(1);
-  });
-
-  test('exits 0 after a while', async ({ working }) => {
-    const { trace } = await left(working, { shell, intervalsMs: { LEFT: 200 } });
-    const released = await trace.until('agent: release');
-    await trace.until('all gone');
-    expect(trace.having('guard: ended')).toEqual(['guard: ended waited']);
-    expect(trace.having('exit')).toEqual(['exit 0']);
-    expect(trace.having('agent: protect', released)).toEqual([]);
-  });
-
-  test('exits 0 at once when ECS stops the task', async ({ working }) => {
-    const guard = await left(working, { shell });
-    await guard.trace.until('agent: release');
-    guard.signal('SIGTERM');
-    await guard.trace.until('all gone');
-    expect(guard.trace.having('exit')).toEqual(['exit 0']);
-    expect(guard.trace.having('guard: ended')).toEqual(['guard: ended signal']);
   });
 
   test('releases the protection, waits and exits with the code of a daemon that died', async ({

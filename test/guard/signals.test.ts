@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect } from 'vitest';
 import { rows } from '../support/runs.ts';
-import { BLOCKED, HOUR_MS } from './agent-endpoint.ts';
 import {
   childrenOf,
   GUARD_SHELLS,
@@ -50,23 +49,6 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that ECS stops, under $name', ({
     expect(guard.trace.having('exit')).toEqual(['exit 0']);
   });
 
-  test('waits for the job if it is already draining, without a second SIGTERM', async ({ working }) => {
-    const guard = await working({ shell });
-    const { trace, agent } = guard;
-    guard.giveJob();
-    agent.leaves(23 * HOUR_MS);
-    await trace.until('daemon: SIGTERM');
-    guard.signal('SIGTERM');
-    await trace.until('guard: stopping');
-    await trace.until('agent: look', { times: 3, from: trace.events.length });
-    expect(trace.having('exit')).toEqual([]);
-    guard.finishJob();
-    await trace.until('all gone');
-    expect(trace.having('daemon: SIGTERM')).toHaveLength(1);
-    expect(trace.having('exit')).toEqual(['exit 0']);
-    expect(trace.having('agent: release')).toEqual([]);
-  });
-
   test('passes the stop on to the daemon while a call hangs', async ({ working }) => {
     const guard = await working({ shell });
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -101,28 +83,6 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that ECS stops, under $name', ({
     expect(guard.trace.having('guard: ended')).toEqual(['guard: ended daemon-exited']);
   });
 
-  test('exits with the code of a daemon that dies during the stop', async ({ working }) => {
-    const guard = await working({ shell });
-    guard.giveJob();
-    guard.signal('SIGTERM');
-    await guard.trace.until('daemon: SIGTERM');
-    guard.crashDaemon(3);
-    await guard.trace.until('exit 3');
-  });
-
-  test('exits 0 without having started the daemon while it waits for a lease', async ({ start }) => {
-    const guard = await start({
-      shell,
-      intervalsMs: { RETRY: 600_000 },
-      prepare: (agent) => agent.misbehaves('protect', BLOCKED),
-    });
-    await guard.trace.until('guard: leasing DEPLOYMENT_BLOCKED');
-    guard.signal('SIGTERM');
-    await guard.trace.until('exit');
-    expect(guard.trace.having('exit')).toEqual(['exit 0']);
-    expect(guard.trace.having('daemon:')).toEqual([]);
-  });
-
   test.for(rows(['protect', 'look', 'metadata'] as const, 1))(
     'exits 0 without having started the daemon in the middle of the first %s',
     async (call, { start }) => {
@@ -139,14 +99,6 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that ECS stops, under $name', ({
       expect(guard.trace.having('daemon:')).toEqual([]);
     },
   );
-
-  test('exits 77 at once after its daemon has died', async ({ start }) => {
-    const guard = await start({ shell, daemon: ['false'] });
-    await guard.trace.until('guard: died');
-    guard.signal('SIGTERM');
-    await guard.trace.until('all gone');
-    expect(guard.trace.having('exit')).toEqual(['exit 77']);
-  });
 
   const asProcess1 = async ({ working }: { readonly working: StartGuard }) => {
     const guard = await working({

@@ -24,12 +24,6 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     expect(calls.slice(2, 8)).toEqual(Array(3).fill(['agent: look', 'agent: protect 2880']).flat());
   });
 
-  test('does not renew before a renewal is due', async ({ working }) => {
-    const { trace } = await working({ shell });
-    await trace.until('agent: look', { times: 6 });
-    expect(trace.having('agent: protect')).toHaveLength(1);
-  });
-
   test('renews once when a renewal is due, and not before the next one is due', async ({ working }) => {
     const guard = await working({ shell, prelude: TIME_THAT_FLIES });
     const { trace } = guard;
@@ -73,30 +67,6 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     await trace.until('guard: draining asked');
   });
 
-  test('protects itself for 23 h and then drains when the lease is gone', async ({ working }) => {
-    const guard = await working({ shell });
-    const { trace, agent } = guard;
-    guard.giveJob(); // a daemon that ends at once may end its guard before the guard has logged why
-    agent.leaves(0);
-    await trace.until('guard: draining lease-gone');
-    const taken = trace.events.indexOf('agent: protect 1380');
-    expect(taken).toBeGreaterThan(0);
-    await trace.until('daemon: SIGTERM', { from: taken });
-  });
-
-  test('renews the 23 h when its lease runs out during a long job', async ({ working }) => {
-    const guard = await working({ shell });
-    const { trace, agent } = guard;
-    guard.giveJob();
-    agent.leaves(11 * HOUR_MS);
-    await trace.until('guard: draining asked');
-    const extended = await trace.until('agent: protect 1380');
-    await trace.until('agent: look', { times: 3, from: extended });
-    expect(trace.having('agent: protect')).toEqual(['agent: protect 2880', 'agent: protect 1380']);
-    agent.leaves(0);
-    await trace.until('agent: protect 1380', { from: extended });
-  });
-
   test.for(rows(FAULTS, 2))('forgives an agent that $is', async ({ fault, why }, { working }) => {
     const { trace, agent } = await working({ shell });
     agent.misbehaves('look', fault, 3);
@@ -131,16 +101,6 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     await trace.until('agent: protect 1380');
     await trace.until('guard: draining sees-again');
     expect(guard.isDaemonAlive()).toBe(true);
-  });
-
-  test('treats two refusals in a row as a drain request', async ({ working }) => {
-    const guard = await working({ shell, intervalsMs: AT_EVERY_LOOK });
-    const { trace, agent } = guard;
-    guard.giveJob(); // a daemon that ends at once may end its guard before the guard has logged why
-    agent.misbehaves('protect', BLOCKED);
-    const from = trace.events.length;
-    await trace.until('guard: draining refused-twice');
-    expect(trace.having('agent: protect 2880', from)).toHaveLength(2);
   });
 
   test('ignores a refusal between successful renewals', async ({ working }) => {

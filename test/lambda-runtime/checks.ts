@@ -15,8 +15,6 @@ export type Check = { readonly claim: string; readonly run: (given: Given) => Pr
 
 /** Enough for several looks: one a second until 5 s are left. */
 const TIMEOUT_MS = 9_000;
-/** Enough for one look only. */
-const SHORT_MS = 6_500;
 
 export const CHECKS: readonly Check[] = [
   {
@@ -31,16 +29,6 @@ export const CHECKS: readonly Check[] = [
     },
   },
   {
-    claim: 'the scheduled event scales out, looks several times, and ends in time',
-    run: async ({ deployment, invoke }) => {
-      const { body, tookMs } = succeeded(await invoke({ tick: true }, TIMEOUT_MS));
-      const { looks } = body as { readonly looks: number };
-      assert.ok(looks >= 2, `saw ${looks} look(s)`);
-      assert.ok(tookMs < TIMEOUT_MS, `took ${tookMs} ms`);
-      assert.equal(desiredOf(deployment, 'cpu'), 2);
-    },
-  },
-  {
     claim: 'a wrong payload is an error that names what was sent and what to send',
     run: async ({ invoke }) => {
       const error = failed(await invoke({ Records: [] }, TIMEOUT_MS));
@@ -49,21 +37,6 @@ export const CHECKS: readonly Check[] = [
         error.errorMessage,
         'reading the payload: saw {"Records":[]}. Send {"tick":true} for a look, or {"dryRun":true} for a plan that changes nothing',
       );
-    },
-  },
-  {
-    claim:
-      'an organization that is forbidden fails the invocation with a line a cause, after the other was served',
-    run: async ({ deployment, invoke }) => {
-      deployment.restrictToken(['default']);
-      deployment.submitJobs('default', 1);
-      const error = failed(await invoke({ tick: true }, SHORT_MS));
-      assert.equal(error.errorType, 'InvocationError');
-      const lines = error.errorMessage.split('\n');
-      assert.ok(lines.length >= 2, `saw ${JSON.stringify(lines)}`);
-      for (const line of lines) assert.match(line, /^organization "data": no permission to list /);
-      assert.equal(desiredOf(deployment, 'cpu'), 3);
-      deployment.restrictToken('all');
     },
   },
   {
@@ -79,7 +52,7 @@ export const CHECKS: readonly Check[] = [
     claim: 'the next invocation of the same process looks again as if nothing had been',
     run: async ({ deployment, invoke }) => {
       deployment.submitJobs('data', 1);
-      succeeded(await invoke({ tick: true }, SHORT_MS));
+      succeeded(await invoke({ tick: true }, TIMEOUT_MS));
       assert.equal(desiredOf(deployment, 'data'), 1);
     },
   },

@@ -28,8 +28,6 @@ export type RuntimeDeployment = {
   /** The function's environment variables. */
   readonly environment: Readonly<Record<string, string>>;
   readonly submitJobs: (organization: string, count: number) => void;
-  /** Replaces the token by one that reads only these organizations. */
-  readonly restrictToken: (organizations: readonly string[] | 'all') => void;
   /** Stops all answers of coderd, or lets it answer again. */
   readonly setSilent: (silent: boolean) => void;
   readonly close: () => Promise<void>;
@@ -53,7 +51,6 @@ export async function deploy(): Promise<RuntimeDeployment> {
       POWERTOOLS_METRICS_NAMESPACE: 'CoderProvisionerAutoscaler',
     },
     submitJobs: (organization, count) => submitJobs(world, organization, count),
-    restrictToken: (organizations) => restrictToken(world, organizations),
     setSilent: coderd.setSilent,
     close: async () => {
       coderd.close();
@@ -111,10 +108,4 @@ function submitJobs(world: World, organization: string, count: number): void {
   const tags = POOLS.find((pool) => pool.organization === organization)?.tags ?? {};
   for (let index = 0; index < count; index++)
     world.coderd.submitJob({ organization, tags, durationMs: 600_000 });
-}
-
-function restrictToken(world: World, canRead: readonly string[] | 'all'): void {
-  const { coderd, secrets, tokenSecretName } = world;
-  coderd.tokens.revoke(secrets.find(tokenSecretName)?.value ?? '');
-  secrets.put(tokenSecretName, coderd.addToken({ canRead }));
 }

@@ -81,23 +81,12 @@ describe('transitions that wait for paused or pinned pools', () => {
 
   it('shows who paused the pool and the command that ends the pause', () => {
     const { plan, explained } = textsOf({ pools: { cpu: { overrides: paused } }, workspaces });
-    expect(plan).toMatchInlineSnapshot(`
-      "plan for 20 November 2026 09:00:00 UTC
-
-          cpu  0  paused until 20 November 2026 10:00:00 UTC by anna (load test): no launch, no drain; starts no daemon for 2 autostops from 20 November 2026 08:50:00 UTC on (see findings)
-
-      overrides:
-          pool "cpu": paused until 20 November 2026 10:00:00 UTC by anna (load test)
-
-      forecast of what coderd will do within the hour:
-          organization "default", tags (untagged): 2 autostops from 20 November 2026 08:50:00 UTC on, overdue; no pool starts a daemon for them now
-          organization "default", tags (untagged): 1 autostop at 20 November 2026 09:30:00 UTC; no pool starts a daemon for it now
-
-      findings:
-        ! organization "default", tags (untagged): 2 autostops from 20 November 2026 08:50:00 UTC on wait because pool "cpu" is paused until 20 November 2026 10:00:00 UTC by anna (load test). Run \`autoscaler resume cpu\` to let coderd make them
-
-      no changes"
-    `);
+    for (const part of [
+      'no launch, no drain; starts no daemon for 2 autostops from 20 November 2026 08:50:00 UTC on (see findings)',
+      '2 autostops from 20 November 2026 08:50:00 UTC on, overdue; no pool starts a daemon for them now',
+      '2 autostops from 20 November 2026 08:50:00 UTC on wait because pool "cpu" is paused until 20 November 2026 10:00:00 UTC by anna (load test). Run `autoscaler resume cpu` to let coderd make them',
+    ])
+      expect(plan).toContain(part);
     expect(explained).toContain(
       '(untagged): 2 autostops from 20 November 2026 08:50:00 UTC on and 1 autostop at 20 November 2026 09:30:00 UTC -> no pool starts for it',
     );
@@ -150,44 +139,6 @@ describe('the explanation of a pool', () => {
     expect(texts[1]).not.toContain('no known transition');
   });
 
-  it('shows the effect of a pin', () => {
-    expect(
-      textsOf({ pools: { cpu: { tasks: 'I20m', overrides: pin(0) } }, workspaces: [] }).explained,
-    ).toMatchInlineSnapshot(`
-      "pool "cpu" of organization "default", tags (untagged), at 20 November 2026 09:00:00 UTC
-
-      overrides:
-        pinned at 0 tasks until 20 November 2026 10:00:00 UTC by anna (load test)
-
-      demand:
-        no pending job fits this pool
-
-      forecast of what coderd will do:
-        no known transition needs this pool
-        the pool does not start by itself while it is retiring, paused or pinned
-        the pool starts 105 s before an autostart is due. Stops and deletions wait up to 10 min to share a start
-
-      supply:
-        desired count 1, 1 task
-        22aa29dda99b38a2838cbe86c359d785  ready      daemon idle for 20 min
-
-      needs:
-        0 in use + 0 jobs for free daemons + 0 for starting ones + 0 that need a new task = 0
-        floors: the highest of min 0 (pin), wake 0, and these 0 + due 0 + warm 0 -> 0
-        start time: 90 s (the setting startTime; 0 starts seen, too few to learn from)
-        limits: needs 0, within max 0 (pin)
-        has 1: 1 ready, 0 starting, 0 without a lease; not counted: 0 draining, 0 left
-
-      drains:
-        22aa29dda99b38a2838cbe86c359d785  drains: idle for idleTimeout or longer
-
-      decision:
-        desired count stays 1
-        because: 1 task above the pin. Running builds finish; idle daemons drain after idleTimeout
-        because: draining 1 idle daemon"
-    `);
-  });
-
   it('tells why a count is above what the pool needs', () => {
     const { plan } = textsOf({ pools: { cpu: { tasks: 'B L', overrides: pin(2) } } });
     expect(plan).toContain(
@@ -217,6 +168,14 @@ describe('the explanation of a pool', () => {
       expected: ['1 task above the pin. Running builds finish'],
     },
     { pool: { retiring: true }, expected: ['retiring: all tasks drain', 'max 0 (retiring)'] },
+    {
+      pool: { tasks: 'I20m', overrides: pin(0) },
+      expected: [
+        'floors: the highest of min 0 (pin), wake 0, and these 0 + due 0 + warm 0 -> 0',
+        'limits: needs 0, within max 0 (pin)',
+        'because: 1 task above the pin. Running builds finish; idle daemons drain after idleTimeout',
+      ],
+    },
     {
       pool: { overrides: { pause: 'all', 'pause-until': until } },
       expected: ['paused until', 'max 0 (paused)'],

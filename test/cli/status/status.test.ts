@@ -119,27 +119,14 @@ it('shows that capacity for waiting jobs is starting', async () => {
   await logLooks(lab, 10);
   submit(lab, {});
   lab.pass(5);
-  expect(await screen(lab)).toMatchInlineSnapshot(`
-    "4 jobs wait, the oldest for 15 s; no findings
-
-    pool  tasks  busy  idle  starting  leaving  floor  max
-    cpu       1     1     0         0        0      1    5
-    gpu       2     0     0         2        0      0    2
-    floor: the tasks to keep now, busy ones included; 0: only what jobs need
-
-    waiting jobs:
-        organization "default", tags cluster=gpu: 3 jobs, the oldest for 15 s -> 2 by a starting daemon in "gpu", 1 waiting for a launch in "gpu"
-        organization "default", tags (untagged): 1 job, the oldest for 5 s -> 1 by a new task in "cpu"
-
-    when they start:
-      job 5c7b81a5 of organization "default" (tags cluster=gpu): starts in about 50 s, in most cases within 104 s
-      job 9819e456 of organization "default" (tags cluster=gpu): starts in about 50 s, in most cases within 104 s
-      job b0c9953f of organization "default" (tags cluster=gpu): start unknown: it waits for builds, and finished builds do not show how long these take
-      job 3a949e82 of organization "default" (untagged): starts in about 37 s, in most cases within 73 s
-
-    last look: 5 s ago, at 2 March 2026 09:04:20 UTC; succeeded
-    "
-  `);
+  const screened = await screen(lab);
+  expect(screened).toMatch(/^4 jobs wait, the oldest for 15 s; no findings\n/);
+  for (const line of [
+    'gpu       2     0     0         2        0      0    2',
+    'organization "default", tags cluster=gpu: 3 jobs, the oldest for 15 s -> 2 by a starting daemon in "gpu", 1 waiting for a launch in "gpu"',
+    'organization "default", tags (untagged): 1 job, the oldest for 5 s -> 1 by a new task in "cpu"',
+  ])
+    expect(screened).toContain(line);
 });
 
 it('shows a retiring pool first with a build, then without tasks', async () => {
@@ -149,35 +136,11 @@ it('shows a retiring pool first with a build, then without tasks', async () => {
   submit(lab, { cluster: 'gpu' }, 600);
   const retiring = retire(lab, pools, 'gpu');
   await logLooks(lab, 240, undefined, retiring);
-  expect(await screen(lab)).toMatchInlineSnapshot(`
-    "no jobs wait; no findings
-
-    pool  tasks  busy  idle  starting  leaving  floor  max
-    cpu       1     0     1         0        0      1    5
-    gpu       1     0     0         0        1      0    2
-    floor: the tasks to keep now, busy ones included; 0: only what jobs need
-
-    retiring:
-        pool "gpu": 1 task remaining, 1 with a build
-
-    last look: 0 s ago, at 2 March 2026 09:06:00 UTC; succeeded
-    "
-  `);
+  expect(await screen(lab)).toContain('\nretiring:\n    pool "gpu": 1 task remaining, 1 with a build\n');
   await logLooks(lab, 600, undefined, retiring);
-  expect(await screen(lab)).toMatchInlineSnapshot(`
-    "no jobs wait; no findings
-
-    pool  tasks  busy  idle  starting  leaving  floor  max
-    cpu       1     0     1         0        0      1    5
-    gpu       0     0     0         0        0      0    2
-    floor: the tasks to keep now, busy ones included; 0: only what jobs need
-
-    retiring:
-        pool "gpu": no tasks remain. Remove it from the configuration and deploy
-
-    last look: 0 s ago, at 2 March 2026 09:16:00 UTC; succeeded
-    "
-  `);
+  expect(await screen(lab)).toContain(
+    '\nretiring:\n    pool "gpu": no tasks remain. Remove it from the configuration and deploy\n',
+  );
 });
 
 it('prints the same facts as one JSON document with --json', async () => {

@@ -163,25 +163,6 @@ describe('a changed secret', () => {
     expect(on.world.figures().killed).toBe(0);
   });
 
-  it('rolls nothing if its versions are forbidden and its tags change, as the finding says', async () => {
-    const on = await atRest();
-    on.world.secrets.denyOperation('ListSecretVersionIds');
-    tagSecret(on);
-    const looks = await on.run(300);
-    expect(sentences(looks)).toEqual([]);
-    expect(findingLines(looks.at(-1)?.plan.findings ?? [])).toContainEqual(
-      expect.stringContaining('A change that it cannot read replaces no task'),
-    );
-  });
-
-  it('rolls nothing if a rotation stored no version', async () => {
-    const on = await atRest();
-    await rollFrom(on, on.world.changeKey('cpu'));
-    await on.run(120);
-    on.world.secrets.find('coder/keys/cpu')?.rotated(on.world.timeline.now());
-    expect(sentences(await on.run(120))).toEqual([]);
-  });
-
   it('rolls once if a person moves AWSCURRENT back, and not when its tags change later', async () => {
     const on = await atRest();
     const { world } = on;

@@ -47,43 +47,16 @@ describe('a build dies with its task', () => {
       reason: 'Your Spot Task was interrupted.; exit code 137',
     },
     {
-      cause: 'host',
-      kill: ({ ecs }, id) => ecs.hostFailure(id),
-      reason: 'Task stopped due to a failure of the underlying infrastructure',
-    },
-    {
-      cause: 'memory',
-      kill: ({ ecs }, id) => ecs.outOfMemory(id),
-      reason:
-        'Essential container in task exited; OutOfMemoryError: Container killed due to memory usage; exit code 137',
-    },
-    {
       cause: 'memory',
       kill: (world, id) => world.ecs.outOfMemory(id, () => void world.guard(id)?.daemon?.crash(1)),
       reason:
         'Essential container in task exited; OutOfMemoryError: Container killed due to memory usage; exit code 1',
     },
     {
-      cause: 'by-hand',
-      kill: ({ ecs }, id) => ecs.stopTask(id),
-      reason: 'Task stopped by user; exit code 137',
-    },
-    {
-      cause: 'maintenance',
-      kill: ({ ecs }, id) => ecs.retireHost(id, 'ServiceSchedulerInitiated'),
-      reason:
-        'ECS is performing maintenance on the underlying infrastructure hosting the task.; exit code 137',
-    },
-    {
       cause: 'maintenance',
       kill: ({ ecs }, id) =>
         ecs.retireHost(id, 'ServiceSchedulerInitiated', 'Task stopped during instance draining'),
       reason: 'Task stopped during instance draining; exit code 137',
-    },
-    {
-      cause: 'exited',
-      kill: (world, id) => world.guard(id)?.daemon?.crash(2),
-      reason: 'Essential container in task exited; exit code 2',
     },
   ])('by $cause, whatever a sidecar did: $reason', async ({ cause, kill, reason }) => {
     const built = await building({ sidecar: 'running' });

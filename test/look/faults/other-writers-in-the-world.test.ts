@@ -1,7 +1,4 @@
-/**
- * Other writers of the same services, and services that a deployment left behind, with real looks
- * and clients.
- */
+/** Other writers of the same services, with real looks and clients. */
 import { describe, expect, it } from 'vitest';
 import { trackTarget } from '../../../lab/world/ecs/scaling.ts';
 import type { Config } from '../../../lambda/decision/model/config.ts';
@@ -11,7 +8,6 @@ import type { LookResult } from '../../../lambda/look/look.ts';
 import { cleanLook, type Lab, type LabPool, startLongLab } from '../../support/lab.ts';
 import { IS_FULL } from '../../support/runs.ts';
 
-const HOUR_S = 3_600;
 const pool = (name: string): LabPool => ({
   name,
   organization: 'default',
@@ -25,15 +21,6 @@ const byOthers = (findings: readonly Finding[]) =>
   findings.filter(({ code }) => code === 'count-changed-by-others');
 
 const isContested = (findings: readonly Finding[]) => findings.some(({ code }) => code === 'count-contested');
-
-const leftOver = (findings: readonly Finding[]) =>
-  findings.filter(({ code }) => code === 'service-without-pool');
-
-/** Makes the service one of another stack in the same cluster. */
-function giveAway({ world }: Lab, name: string): void {
-  const service = world.service(name);
-  service.setTags({ ...service.state.tags, [STACK_TAG]: 'Other' });
-}
 
 /** The configuration without its last pool. */
 const shortened = ({ config }: Lab): Config => ({ ...config, pools: config.pools.slice(0, -1) });
@@ -99,40 +86,5 @@ describe('two deployments in one cluster', () => {
     const { plan } = await cleanLook(lab.ports(), shortened(lab));
     expect(plan.findings).toEqual([]);
     expect([desired(lab, 'cpu'), desired(lab, 'theirs')]).toEqual([1, 0]);
-  });
-});
-
-describe('a pool that was removed without retiring', () => {
-  const two = async () => {
-    const lab = await startLongLab({
-      pools: [pool('cpu'), { ...pool('old'), desiredCount: 2 }],
-      victims: 'worst',
-    });
-    lab.pass(4 * HOUR_S);
-    submit(lab, { pool: 'old' }, 10);
-    await lab.run(30);
-    return lab;
-  };
-
-  it('drains after its build ends', async () => {
-    const own = await two();
-    const ports = own.ports();
-    const first = await cleanLook(ports, shortened(own));
-    expect(leftOver(first.plan.findings)).toMatchObject([{ pool: 'old', drains: true }]);
-    for (let minute = 0; minute < 25; minute++) {
-      own.pass(60);
-      await cleanLook(ports, shortened(own));
-    }
-    expect(desired(own, 'old')).toBe(0);
-    expect(own.world.service('old').tasks.size).toBe(0);
-    expect(own.world.coderd.jobs().map(({ status }) => status)).toEqual(['succeeded']);
-    expect(own.world.figures().killed).toBe(0);
-  });
-
-  it('is ignored if it belongs to another deployment of the cluster', async () => {
-    const own = await two();
-    giveAway(own, 'old');
-    const { plan } = await cleanLook(own.ports(), shortened(own));
-    expect([leftOver(plan.findings), plan.actions]).toEqual([[], []]);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * Long outages and manual changes while builds run. The autoscaler kills no build, and afterwards
+ * Long outages while builds run. The autoscaler kills no build, and afterwards
  * all builds are served.
  */
 import { describe, expect, it } from 'vitest';
@@ -148,39 +148,5 @@ describe('a deployment', () => {
     await look(on, 2 * HOUR_S);
     expectAllServed(on, 6);
     expect(on.world.service('cpu').state.primary.rolloutState).toBe('COMPLETED');
-  });
-
-  it('that is rolled back while builds run kills nothing and ends', async () => {
-    const on = await start();
-    submit(on, 25, 25);
-    await look(on, 300);
-    const { definition } = on.world.service('cpu').state.primary;
-    on.world.deploy('cpu');
-    await look(on, 120);
-    on.world.ecs.deploy(idOf(on), definition);
-    submit(on, 5);
-    await look(on, 2 * HOUR_S);
-    expectAllServed(on, 3);
-    expect(on.world.service('cpu').state.primary.rolloutState).toBe('COMPLETED');
-    expect(running(on)).toBe(0);
-  });
-});
-
-describe('a person', () => {
-  it('who removes the tags of a service gets a finding, and its tasks continue', async () => {
-    const on = await start();
-    submit(on, 30);
-    await look(on, 300);
-    const service = on.world.service('cpu');
-    const { tags } = service.state;
-    service.setTags({});
-    const looks = await look(on, HOUR_S);
-    expect(messages(looks)).toMatch(/pool "cpu": no active ECS service in the cluster has the tag/);
-    expect(running(on)).toBe(1);
-    service.setTags(tags);
-    submit(on, 5);
-    await look(on, HOUR_S);
-    expectAllServed(on, 2);
-    expect(running(on)).toBe(0);
   });
 });

@@ -6,10 +6,9 @@ import { describe, expect, it } from 'vitest';
 import type { NewTemplate } from '../../../lab/world/coderd/tables/templates.ts';
 import type { NewWorkspace, WorkspaceRecord } from '../../../lab/world/coderd/tables/workspace-records.ts';
 import type { World } from '../../../lab/world/world.ts';
-import { MOST_DELAY_MS } from '../../../lambda/decision/forecast/wake-demand.ts';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Finding } from '../../../lambda/decision/model/plan.ts';
-import { HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import { expectNoHarm } from '../../support/builds.ts';
 import { type LabOptions, type LabPool, START } from '../../support/lab.ts';
@@ -78,35 +77,4 @@ it('wakes a pool at once for transitions that waited while the autoscaler was do
   await on.invoke(10);
   expect(workspace.latestBuild.reason).toBe('autostart');
   expectNoHarm(on);
-});
-
-describe('an owner of known status', () => {
-  const tells = { coderVersion: 'v2.34.0' };
-
-  it('gets running workspaces stopped soon after a suspension, before their deadline', async () => {
-    const on = await start(tells);
-    const owner = on.world.coderd.addUser();
-    const since = plusMs(START, -100 * HOUR_MS);
-    const workspace = addOne(on.world, { running: true, since, owner });
-    await on.invoke(20);
-    expect(on.world.figures().tasks.launched).toBe(0);
-    on.world.coderd.setUserStatus(owner, 'suspended');
-    await on.invoke(20);
-    expect(workspace.latestBuild).toMatchObject({ reason: 'autostop', transition: 'stop' });
-    const suspendedMs = 20 * MINUTE_MS;
-    expect(workspace.latestBuild.createdAt).toBeLessThanOrEqual(
-      START + suspendedMs + MOST_DELAY_MS + MINUTE_MS,
-    );
-    expectNoHarm(on);
-  });
-
-  it('costs one more try after an hour if the role may not read it', async () => {
-    const on = await start({ ...tells, overHttp: true });
-    const { coderd, secrets, tokenSecretName } = on.world;
-    secrets.put(tokenSecretName, coderd.addToken({ canRead: 'all', canReadMembers: [] }));
-    addOne(on.world, { schedule: '10 9 * * *', owner: coderd.addUser({ status: 'suspended' }) });
-    const looks = await on.invoke(30);
-    expect(wakeUps(looks)).toEqual([8]);
-    expect(findingOf(looks)).toMatchObject({ ownersUnknown: 1 });
-  });
 });

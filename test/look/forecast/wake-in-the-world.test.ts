@@ -1,7 +1,4 @@
-/**
- * coderd's own transitions happen on time although the pools are at zero. With `wake` off they do
- * not happen at all.
- */
+/** A coderd that seldom looks for due transitions finds a daemon when it does. */
 import { describe, expect, it } from 'vitest';
 import type { NewTemplate } from '../../../lab/world/coderd/tables/templates.ts';
 import type { NewWorkspace, WorkspaceRecord } from '../../../lab/world/coderd/tables/workspace-records.ts';
@@ -47,37 +44,5 @@ describe('a coderd that polls for due transitions every 15 minutes', () => {
     expect(made?.transition).not.toBe(before.transition);
     expect(world.figures().tasks).toMatchObject({ launched: 1, running: 0 });
     expectNoHarm({ world });
-  });
-
-  it('sees a daemon at the second try if no build shows its interval', async () => {
-    const { world, invoke } = await startWatched({ start: begin, pools: [cpu], autobuildPollMs: POLL_MS });
-    // a minute after a poll
-    const workspace = addOne(world, {}, { schedule: '35 9 * * *' });
-    await invoke(130);
-    expect(workspace.latestBuild).toMatchObject({
-      reason: 'autostart',
-      createdAt: plusMs(begin, 7 * POLL_MS),
-    });
-    expect(world.figures().tasks.running).toBe(0);
-    expectNoHarm({ world });
-  });
-});
-
-describe('a failed stop', () => {
-  it.each([
-    { coderVersion: 'v2.34.1', reasons: ['initiator'], because: 'it cleans up failed starts only' },
-    { coderVersion: 'v2.34.2', reasons: ['initiator', 'autostop'], because: 'it stops the workspace again' },
-  ])('wakes the pool according to coderd $coderVersion: $because', async ({ coderVersion, reasons }) => {
-    const { world, watched, invoke } = await startWatched({ pools: [cpu], coderVersion });
-    const workspace = addOne(world, { failureTtlMs: 20 * MINUTE_MS }, { running: true });
-    world.coderd.build(workspace, 'stop', { willFail: true });
-    await invoke(90);
-    expect(world.coderd.buildsOf(workspace.id).map(({ reason }) => reason)).toEqual([
-      'initiator',
-      ...reasons,
-    ]);
-    expect(world.figures().tasks).toMatchObject({ launched: reasons.length, running: 0 });
-    expect(watched.late()).toEqual([]);
-    expect(world.figures().killed).toBe(0);
   });
 });
