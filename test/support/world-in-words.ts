@@ -33,7 +33,7 @@ const WAITING =
 const TASK = /^(?:[BRZPNLX]|[IU]\d+m)$/;
 const FACTS = new Set(
   (
-    'min max warm desired cpu ageMinutes idleTimeout startTime organization deploying retiring ' +
+    'min max warm desired cpu ageMinutes idleTimeout startTime dollarsPerLaunch organization deploying retiring ' +
     'daemons no scheduled paused scaleInPaused pin floor pause-until pin-until'
   ).split(' '),
 );

@@ -65,6 +65,8 @@ describe('a pool at zero', () => {
     cpu; 5 stops 86400s ago                                   |        | cpu 0->1 awake-for | coderd did not do it, since no daemon was there, or for reasons of its own: one is enough to see
     cpu; stop 30s ago                                         |        | nothing            | no person waits for a stop, and several stops can share one start
     cpu; 5 stops 30s ago                                      |        | cpu 0->1 awake-for | together their waiting costs as much as a start
+    cpu, max 1, dollarsPerLaunch 1; stop 359s ago              |        | nothing            | its waiting has not cost as much as a start
+    cpu, max 1, dollarsPerLaunch 1; stop 360s ago              |        | cpu 0->1 awake-for | with a later start it would wait for more than ten minutes
     cpu; 5 stops 420s ago                                     |        | cpu 0->1 awake-for | they come within ten minutes, and one daemon does one after the other
     cpu, no wake; start in 60s                           |        | nothing            | it is not woken for that
     cpu, no wake; stop in 60s                             |        | nothing            | it is not woken for that
