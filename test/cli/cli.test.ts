@@ -207,11 +207,6 @@ describe('an option of every command', () => {
     ...['export', 'generate', 'check'].map((name) => ['trace', name]),
   ];
 
-  it.each(commands)('%s has --json', async (...command) => {
-    const { out } = await run(...command, '--help');
-    expect(out).toMatch(/^ {2}--json /m);
-  });
-
   /** Commands that read no configuration. */
   const without = new Set(['generate', 'check']);
 
@@ -457,16 +452,6 @@ describe('a live look', () => {
       out: '',
       err: 'finding the AWS Region: none is set. Set AWS_REGION to the Region of the stack\n',
     });
-  });
-
-  it('prints one error when AWS does not answer at all', async () => {
-    for (const name of ['ECS', 'SECRETS_MANAGER'])
-      vi.stubEnv(`AWS_ENDPOINT_URL_${name}`, 'http://127.0.0.1:1');
-    vi.stubEnv('AWS_MAX_ATTEMPTS', '1');
-    const { code, out, err } = await run('plan', '--config', liveConfig, '--cluster', 'any');
-    vi.unstubAllEnvs();
-    expect({ code, out }).toEqual({ code: 1, out: '' });
-    expect(err).toMatch(/^listing services of cluster "any": .*ECONNREFUSED.*\. AWS does not answer\. .*\n$/);
   });
 
   it('names the file that it cannot write, and prints no plan', async () => {

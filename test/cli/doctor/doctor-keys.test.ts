@@ -11,8 +11,6 @@ async function created(): Promise<KeysLab> {
   return lab;
 }
 
-const WRITES = { canRead: 'all', keyRights: { read: 'all', create: 'all', delete: 'all' } } as const;
-
 const steady = (out: string): string =>
   out.replaceAll(new RegExp(`${DEPLOYMENT.id}-gpu-[a-z0-9]{8}`, 'g'), 'stack-…-gpu-…');
 
@@ -71,31 +69,6 @@ it('warns while a rotation runs, and fails when it has run for ten minutes', asy
   expect((await lab.run('doctor')).code).toBe(0);
 });
 
-it('prints the checks as one JSON document', async () => {
-  const lab = await created();
-  const { version, checks } = JSON.parse((await lab.run('doctor', '--json')).out);
-  expect(version).toBe(1);
-  expect(checks).toContainEqual({
-    ...{ name: 'key function: token', status: 'ok' },
-    says: 'coderd accepts it; its user is "autoscaler-2"',
-  });
-});
-
-it('checks nothing about the key function if no pool has a managed key', async () => {
-  const lab = await start({
-    settings: ([, gpu = {}], config) => {
-      Object.assign(gpu, { key: { secret: 'coder/keys/gpu' } });
-      delete config.managedKeys;
-    },
-  });
-  const { code, out } = await lab.run('doctor');
-  expect(linesOf(out)).toEqual([
-    CPU,
-    `ok    pool "gpu": key: key "gpu" has the pool's organization and tags; the file names its secret, not the full ARN`,
-  ]);
-  expect(code).toBe(0);
-});
-
 describe('a failed check', () => {
   it.each<{
     readonly scenario: string;
@@ -134,18 +107,6 @@ describe('a failed check', () => {
         `FAIL  key function: token: reading secret "${KEY_TOKEN}"`,
         'skip  2 checks need "key function: token" to pass: key function: token expiry, key function',
       ],
-    },
-    {
-      scenario: 'tells that the secret of the key function holds no token',
-      broken: ({ world }) => world.secrets.put(KEY_TOKEN, 'hunter2'),
-      says: [`FAIL  key function: token: "${KEY_TOKEN}" holds no session token of the form <id>-<secret>.`],
-    },
-    {
-      scenario: 'warns of a token of the key function that expires soon',
-      broken: ({ world: { secrets, coderd } }) =>
-        secrets.put(KEY_TOKEN, coderd.addToken({ ...WRITES, lifetimeMs: 10 * 24 * 3_600_000 })),
-      code: 0,
-      says: ['warn  key function: token expiry: expires at 12 March 2026 09:00:00 UTC, in 10 days. '],
     },
     {
       scenario: 'tells which permission the person lacks, and does not fail',
@@ -189,13 +150,6 @@ describe('a failed check', () => {
     expect(out).toContain(
       `Create a key (coder provisioner keys create gpu --org data --tag gpu=a10 --tag '"note=it'\\''s ""new"", ok"') and put it into secret "coder/keys/gpu"`,
     );
-  });
-
-  it('names the mistakes of the configuration and tries nothing', async () => {
-    const lab = await start({ settings: ([cpu = {}]) => Object.assign(cpu, { max: -1 }) });
-    const { code, out } = await lab.run('doctor');
-    expect(code).toBe(1);
-    expect(out).toContain('skip  everything else: needs "configuration" to pass');
   });
 
   it('is no failure of the key function if no cluster is known, as before the first deployment', async () => {

@@ -687,20 +687,6 @@ it.each([
   expect(out).toContain(`ok    pool "cpu": image: ${says}\n`);
 });
 
-it('reports the expiry of a token that coderd no longer extends', async () => {
-  const { out } = await doctor({
-    broken: (world) => {
-      const token = world.coderd.addToken({ canRead: 'all', lifetimeMs: 7 * DAY_MS });
-      world.secrets.put(world.tokenSecretName, token);
-      world.timeline.advanceTo(plusMs(START, DAY_MS));
-      world.coderd.tokens.authenticate(token, world.timeline.now());
-      world.coderd.tokens.disableExpiryRefresh();
-      world.timeline.advanceTo(plusMs(START, 2 * DAY_MS));
-    },
-  });
-  expect(out).toContain(`warn  token expiry: expires at 10 March 2026 09:00:00 UTC, in 6 days. ${RENEW}\n`);
-});
-
 it('reports that coderd extends a token with each use', async () => {
   const { out } = await doctor({
     broken: (world) => {

@@ -1,6 +1,6 @@
 /** `autoscaler keys list` over HTTP: who uses which key, and what could not be read. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import { CPU, DEPLOYMENT, type KeysLab, type KeysLabOptions, keysLabs, SECRET } from './keys-lab.ts';
 
@@ -197,15 +197,6 @@ describe('a problem', () => {
     const out = steady(answer.out);
     for (const each of says) expect(out).toContain(`\n${each}`);
     expect({ code: answer.code, err: answer.err }).toEqual({ code, err: '' });
-  });
-
-  it('is AWS, if it does not answer, in one message', async () => {
-    const lab = await created();
-    for (const service of ['ECS', 'SECRETS_MANAGER'])
-      vi.stubEnv(`AWS_ENDPOINT_URL_${service}`, 'http://127.0.0.1:9');
-    const { code, out, err } = await lab.keys('list');
-    expect({ code, out, lines: err.trimEnd().split('\n').length }).toEqual({ code: 1, out: '', lines: 1 });
-    expect(err).toContain('AWS does not answer. Check the network (VPN, proxy, VPC endpoint)');
   });
 
   it('is coderd, if it does not answer', async () => {
