@@ -106,8 +106,6 @@ const WORDS: {
     const apart = where === 'readings' ? 'before another list of the same look' : `ahead of ${clock}`;
     return `${prefix}${event[where]} ${seconds} s ${apart}. ${CLOCKS_DIFFER}`;
   },
-  'provider-unproven': ({ pool, provider }) =>
-    `pool "${pool}": its capacity provider "${provider}" is untested on AWS. Its builds die if ECS drains an instance, as it does with Managed Instances after 14 days (docs/adr/0049). \`autoscaler explain --dead\` lists them`,
   'starts-failing': ({ pool, tasks, reason }) =>
     `pool "${pool}": ${tasks === 0 ? 'tasks do not start' : `${some(tasks, 'task')} failed to start since the last daemon registered`}: ${startHint(reason)}`,
   'placement-failing': ({ pool, tasks, since, reason }) =>
@@ -120,7 +118,6 @@ const WORDS: {
     `organization "${organization}", tags ${tagText(tags)}: ${some(jobs, 'job')} pending for too long, the oldest since ${timeText(oldest)}${pool === null ? '' : `. ${jobs === 1 ? 'It waits' : 'They wait'} for pool "${pool}"`}`,
   'jobs-about-to-fail': ({ organization, tags, jobs, failsAt }) =>
     `organization "${organization}", tags ${tagText(tags)}: coderd will fail ${some(jobs, 'job')} from ${timeText(failsAt)} on, after 30 min of waiting. New capacity comes too late`,
-  'prebuilds-waiting': prebuildsWaitingText,
   'workspaces-empty': ({ organization, jobs }) =>
     `organization "${organization}": coderd lists no workspaces, but ${some(jobs, 'workspace build')} ${jobs === 1 ? 'is' : 'are'} in the queue. Each pool keeps its last daemon`,
   'transitions-without-pool': (finding) =>
@@ -234,36 +231,3 @@ function malformedText({ tag, seen, problem }: MalformedOverride): string {
       return problem satisfies never;
   }
 }
-
-type PrebuildsWaiting = FindingOf<'prebuilds-waiting'>;
-
-/** Prebuilds that coderd fails before a daemon takes them. */
-function prebuildsWaitingText(finding: PrebuildsWaiting): string {
-  const { organization, tags, jobs, late, failsAt, pool } = finding;
-  const where = `organization "${organization}", tags ${tagText(tags)}`;
-  const wait = `${some(jobs, 'prebuild')} ${jobs === 1 ? 'waits' : 'wait'} for pool "${pool}"`;
-  const fail = `At this rate coderd fails ${late} of them from ${timeText(failsAt)} on, because no daemon takes them within 30 min`;
-  return `${where}: ${wait}. ${fail}. ${wayOut(finding)}`;
-}
-
-function wayOut({ limits, pool }: PrebuildsWaiting): string {
-  const [first] = limits;
-  switch (first) {
-    case 'paused':
-      return `Run \`autoscaler resume ${pool}\``;
-    case 'pinned':
-      return `Run \`autoscaler unpin ${pool}\``;
-    case 'starts-failing':
-    case 'placement-failing':
-      return 'See the finding about the tasks of this pool';
-    default:
-      return `Raise ${limits.length === 0 ? 'max' : limits.map((code) => SETTINGS[code] ?? code).join(' and ')}, or let the presets keep fewer prebuilds`;
-  }
-}
-
-const SETTINGS: { readonly [Code in PrebuildsWaiting['limits'][number]]?: string } = {
-  'capped-at-prebuilds-max-tasks': 'prebuilds.maxTasks',
-  'capped-at-max': 'max',
-  'capped-at-max-tasks': 'limits.maxTasks',
-  'capped-at-dollars-per-hour': 'limits.dollarsPerHour',
-};

@@ -420,7 +420,6 @@ type FindingFields = {
   'version-unknown': object;
   'token-expires': { at: IsoTime };
   /** What no test on AWS has shown. */
-  'provider-unproven': InPool & { provider: string };
   'license-in-grace': object;
   'license-missing': object;
   'server-too-old': { version: string; oldest: string };
@@ -457,18 +456,6 @@ type FindingFields = {
     Transitions & { pools: readonly Readonly<{ name: PoolName; override: Override }>[] };
   'jobs-waiting': OfTags & { jobs: number; oldest: IsoTime; pool: PoolName | null };
   'jobs-about-to-fail': OfTags & { jobs: number; failsAt: IsoTime };
-  /** A limit holds back launches, so that coderd will fail prebuilds before a daemon takes them. */
-  'prebuilds-waiting': OfTags & {
-    /** The pending ones. */
-    jobs: number;
-    /** How many of them coderd will fail. */
-    late: number;
-    /** When it fails the first of them. */
-    failsAt: IsoTime;
-    pool: PoolName;
-    /** What holds back launches, as the pool's reasons tell it. */
-    limits: readonly Reason['code'][];
-  };
 
   'override-malformed': InPool & MalformedOverride;
   'image-newer-than-server': InPool & { image: string; version: string };

@@ -27,7 +27,7 @@ type Reported = {
   readonly config: Config;
 };
 
-/** Derives all findings except those about the forecast and about prebuilds. */
+/** Derives all findings except those about the forecast. */
 export function reportFindings({
   supply,
   doubts,
@@ -46,7 +46,6 @@ export function reportFindings({
     ...supply.flatMap((pool) => [
       ...serviceFindings(pool, snapshot),
       ...imageFindings(pool, snapshot),
-      ...providerFindings(pool),
       ...startFindings(pool),
       ...daemonFindings(pool),
       ...tasksFindings(pool, snapshot.takenAt, doubts.doubtsOf(pool).length > 0),
@@ -135,12 +134,6 @@ function imageFindings({ pool }: PoolView, { coder }: Snapshot): readonly Findin
   const image = daemonApiOf(releaseOfImage(pool.image) ?? '');
   if (server === undefined || image === undefined || image <= server) return [];
   return [{ code: 'image-newer-than-server', pool: pool.name, image: pool.image, version }];
-}
-
-/** docs/internals/aws.md §2 has what nobody has tried on AWS. */
-function providerFindings({ pool }: PoolView): readonly Finding[] {
-  if (pool.instances === undefined || pool.retiring) return [];
-  return [{ code: 'provider-unproven', pool: pool.name, provider: pool.instances.provider }];
 }
 
 function startFindings(view: PoolView): readonly Finding[] {

@@ -17,7 +17,6 @@ import { joinParts } from './join-parts.ts';
 import { judgeMismatches } from './mismatches.ts';
 import { reasonsOf } from './reasons.ts';
 import { reportForecast } from './report-forecast.ts';
-import { prebuildWaitFindings } from './waiting.ts';
 
 export type Decided = {
   readonly supply: readonly PoolView[];
@@ -57,7 +56,7 @@ export function report(
     assignment: reportAssignment(assignment),
     unserved: reportUnserved(assignment, supply, snapshot),
     forecast: forecast.rows,
-    findings: [...lasting, ...forecast.findings, ...prebuildWaitFindings(assignment, { pools, snapshot })],
+    findings: [...lasting, ...forecast.findings],
   } as const;
   return { plan, mismatches };
 }
