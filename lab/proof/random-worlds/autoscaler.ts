@@ -148,7 +148,7 @@ function configOf(
 }
 
 function drainSettings({ min, max, warm, retiring, idleTimeoutS, capacity }: FleetPool): DrainSettings {
-  const undrawn = { schedules: undefined, whenBlind: undefined };
+  const undrawn = { schedules: undefined };
   return {
     ...undrawn,
     min,

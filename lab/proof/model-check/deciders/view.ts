@@ -104,7 +104,7 @@ export function configWith(
 
 /** The model looks at counts, one pool or two; it has neither hours nor outages of coderd. */
 function drainSettings(bounds: Bounds): DrainSettings {
-  const none = { schedules: [], retiring: false, capacity: undefined, whenBlind: undefined };
+  const none = { schedules: [], retiring: false, capacity: undefined };
   return { ...bounds, warm: 'auto', idleTimeout: undefined, ...none };
 }
 
