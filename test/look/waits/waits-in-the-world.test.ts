@@ -1,5 +1,6 @@
 /** Where the waits of jobs went, as the looks of one process tell it, against the world's own times. */
 import { describe, expect, it } from 'vitest';
+import type { Job } from '../../../lambda/decision/model/snapshot.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import type { JobWait } from '../../../lambda/look/waits/job-wait.ts';
 import { WaitRecord } from '../../../lambda/look/waits/wait-record.ts';
@@ -15,6 +16,18 @@ function told(looks: readonly LookResult[], record = new WaitRecord()) {
     missed: all.reduce((total, { missed }) => total + missed, 0),
   };
 }
+
+/** The same look, whose record has other jobs; undefined: it has no record. */
+const withRecent =
+  (change: ((job: Job) => Job) | undefined) =>
+  (look: LookResult): LookResult => {
+    const organizations = look.snapshot.coder.organizations.map(({ recentJobs, ...organization }) => ({
+      ...organization,
+      ...(change && recentJobs && { recentJobs: { ...recentJobs, items: recentJobs.items.map(change) } }),
+    }));
+    const { snapshot } = look;
+    return { ...look, snapshot: { ...snapshot, coder: { ...snapshot.coder, organizations } } };
+  };
 
 const sumOf = ({ parts }: JobWait): number => Object.values(parts).reduce((all, ms) => all + ms, 0);
 
@@ -61,5 +74,30 @@ describe('the waits of jobs', () => {
     }
     expect(waits.filter(({ parts }) => parts.unknown !== undefined)).toEqual([]);
     expect(missed).toBe(0);
+  });
+
+  it('are not told for a job that coderd failed while it waited', async () => {
+    const world = await startWorld({ max: 1 });
+    const looks = [...(await world.run(10))];
+    submit(world, 7_200_000);
+    looks.push(...(await world.run(200)));
+    const late = submit(world);
+    looks.push(...(await world.run(2_700)));
+    expect(world.world.coderd.job(late)?.status).toBe('failed');
+    // it may have started, as long as no list tells that it ended
+    expect(told(looks)).toMatchObject({ waits: [{}], missed: 1 });
+    expect(told(looks.map(withRecent(undefined)))).toMatchObject({ waits: [{}], missed: 1 });
+    const end = (job: Job): Job => (job.id === late ? { ...job, completed_at: job.created_at } : job);
+    expect(told(looks.map(withRecent(end)))).toMatchObject({ waits: [{}], missed: 0 });
+  });
+
+  it('are not missing for an unschedulable job that coderd failed', async () => {
+    const world = await startWorld();
+    const looks = [...(await world.run(10))];
+    const job = { organization: 'default', tags: { no: 'pool' }, durationMs: 1_000 } as const;
+    const id = world.world.coderd.submitJob({ ...job, type: 'template_version_import' });
+    looks.push(...(await world.run(2_600)));
+    expect(world.world.coderd.job(id)?.status).toBe('failed');
+    expect(told(looks)).toMatchObject({ waits: [], missed: 0 });
   });
 });
