@@ -259,15 +259,6 @@ exporting the jobs from 2026-03-01T09:06:00.000Z to 2026-03-02T09:06:00.000Z: co
   });
 });
 
-it('prints its summary as one JSON document with --json', async () => {
-  const lab = await workingLab();
-  lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 1000 });
-  lab.pass(5 * 60);
-  const { code, out: text } = await exportAt(lab, '--json');
-  expect(code).toBe(0);
-  expect(JSON.parse(text)).toMatchObject({ version: 1, out, jobs: exported().jobs.length });
-});
-
 it('counts builds of unreadable workspaces as builds of users', async () => {
   const { lab } = await busyDay();
   const { world } = lab;

@@ -228,13 +228,25 @@ describe('readTraceFile', () => {
   it('reads a file in chunks that cut lines and characters in two', () => {
     const file = join(folder, 'long.jsonl');
     const lines = Array.from({ length: 20_000 }, (_, index) =>
-      jobLine({ organization: `ü${'x'.repeat(index % 97)}` }),
+      jobLine({ organization: `組織 ü${'x'.repeat(index % 97)}` }),
     );
     writeFileSync(file, lines.join('\n'));
     const { trace } = readTraceFile(file);
     expect(trace.name).toBe('long');
     expect(trace.jobs.map(({ organization }) => organization)).toEqual(
       lines.map((line) => JSON.parse(line).organization),
+    );
+  });
+
+  it('refuses a compressed file, and one that is not UTF-8', () => {
+    const file = join(folder, 'week.gz');
+    writeFileSync(file, gzipSync(jobLine()));
+    expect(refusal(() => readTraceFile(file))).toBe(
+      `${file}: reading the file: it is compressed; run gunzip first`,
+    );
+    writeFileSync(file, Buffer.from(`\ufeff${jobLine()}`, 'utf16le'));
+    expect(refusal(() => readTraceFile(file))).toBe(
+      `${file}: reading the file: it is not UTF-8; save it as UTF-8`,
     );
   });
 
@@ -247,22 +259,4 @@ describe('readTraceFile', () => {
       `${folder}: reading the file: the path is a folder; write the path of a file`,
     );
   });
-});
-
-const LINE = '{"at":"2026-03-02T09:00:00Z","organization":"default","tags":{},"seconds":74,"kind":"user"}\n';
-const folder = ownFolder();
-
-it('reads a file of several chunks that cut characters in two', () => {
-  const file = join(folder, 'long.jsonl');
-  const named = LINE.replace('default', 'Zoë 組織');
-  writeFileSync(file, named.repeat(30_000));
-  const { trace } = readTraceFile(file);
-  expect(trace.jobs.length).toBe(30_000);
-  expect(new Set(trace.jobs.map(({ organization }) => organization))).toEqual(new Set(['Zoë 組織']));
-});
-
-it('refuses a compressed file', () => {
-  const file = join(folder, 'week.gz');
-  writeFileSync(file, gzipSync(LINE));
-  expect(() => readTraceFile(file)).toThrow(`${file}: reading the file: it is compressed; run gunzip first`);
 });

@@ -59,7 +59,7 @@ function emptyTime({ trace }: Subject): readonly string[] {
 }
 
 /** Peaks of concurrent jobs that exceed the limits of their pools, however early tasks start. */
-export function peaksOf({ trace, config }: Pick<Subject, 'trace' | 'config'>): readonly string[] {
+function peaksOf({ trace, config }: Pick<Subject, 'trace' | 'config'>): readonly string[] {
   const jobs = servedJobs(trace.jobs, config);
   const kinds = new Map(jobs.map(({ pools }) => [pools.join(), pools]));
   return [...kinds.values()].flatMap((pools) => {

@@ -15,7 +15,7 @@ export type Limits = {
   readonly failOn?: 'unserved';
 };
 
-export type Compared = {
+type Compared = {
   readonly trace: Trace;
   /** Undefined: both configurations have the same settings. */
   readonly change: Change | undefined;

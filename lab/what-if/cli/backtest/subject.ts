@@ -11,7 +11,7 @@ import { generateTrace } from '../../trace/generate/generate.ts';
 import type { Trace } from '../../trace/trace.ts';
 import { findScenario } from '../trace/generate.ts';
 
-export type TraceOptions = {
+type TraceOptions = {
   readonly trace?: string;
   readonly scenario?: string;
   readonly days?: number;
@@ -48,7 +48,7 @@ function defaultConfig({ scenario }: SubjectOptions, { environment }: CliEnviron
 }
 
 /** Reads or generates a trace and prints warnings. Throws UsageError or TraceError. */
-export function readTrace(
+function readTrace(
   options: TraceOptions,
   cliEnvironment: CliEnvironment,
 ): Pick<Subject, 'trace' | 'skipped'> {
