@@ -1,6 +1,5 @@
 /** What each published package contains. The versions of its dependencies are in package.json. */
 import { buildHandler, HANDLER_NAMES, packFile } from '../infra/constructs/handler-files.ts';
-import { buildPageScript } from '../lab/what-if/report/page-script.ts';
 import { bundleModule } from './bundle.ts';
 
 const ECHARTS_MODULE = 'lab/what-if/report/charts/echarts.js';
@@ -101,12 +100,7 @@ export const CLI: PackageDefinition = {
     peerDependenciesMeta: { [CONSTRUCT.name]: { optional: true } },
   },
   prebuild: (projectDir) => {
-    const page = buildPageScript();
     const echarts = bundleModule(ECHARTS_MODULE, projectDir);
-    const files = [
-      { path: 'prebuilt/report-page.js', contents: page },
-      { path: ECHARTS_MODULE, contents: echarts.code },
-    ];
-    return { files, inputs: echarts.inputs };
+    return { files: [{ path: ECHARTS_MODULE, contents: echarts.code }], inputs: echarts.inputs };
   },
 };

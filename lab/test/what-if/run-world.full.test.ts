@@ -1,8 +1,6 @@
 /** Whole runs over short traces, each with one event to test. */
 import { describe, expect, it } from 'vitest';
-import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { IS_FULL, rows } from '../../../test/support/runs.ts';
-import { hoursOfWeek, type JobOutcome } from '../../what-if/replay/figures.ts';
 import type { Figures } from '../../what-if/replay/result.ts';
 import type { Run } from '../../what-if/replay/run.ts';
 import { EXECUTOR_KINDS, type JobKind, type Trace } from '../../what-if/trace/trace.ts';
@@ -230,27 +228,4 @@ it.each([
   // the next look is 20 s after the minute, and the scheduler takes 0.5 s to 3 s
   expect(wait.p50S).toBeGreaterThan(20 + 0.5 + from);
   expect(wait.maxS).toBeLessThan(20 + 3 + to);
-});
-
-it('hoursOfWeek is in local time, also on the day of a clock change', () => {
-  // Europe/Berlin: winter time until Sunday the 29th, 1:00 UTC
-  const nineInBerlin = [
-    '2026-03-27T08:30:00Z',
-    '2026-03-30T07:30:00Z',
-    '2026-03-29T00:30:00Z',
-    '2026-03-29T01:30:00Z',
-  ];
-  const outcomes = nineInBerlin.map(
-    (at) => ({ job: aTraceJob({ at: Date.parse(at) as EpochMs }), waitMs: 0 }) as JobOutcome,
-  );
-  const { jobs } = hoursOfWeek(outcomes, 'Europe/Berlin');
-  const hours = jobs.flatMap((count, hour) => (count === 0 ? [] : [[hour, count]]));
-  const [monday, friday, sunday] = [0, 4 * 24, 6 * 24];
-  expect(hours).toEqual([
-    [monday + 9, 1],
-    [friday + 9, 1],
-    // from 1:30 to 3:30 is an hour
-    [sunday + 1, 1],
-    [sunday + 3, 1],
-  ]);
 });

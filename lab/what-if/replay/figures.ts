@@ -8,19 +8,11 @@ import { weekdayIn } from '../../../lambda/decision/model/zones.ts';
 import type { JobWait } from '../../../lambda/look/waits/job-wait.ts';
 import { addParts } from '../../../lambda/look/waits/wait-parts.ts';
 import type { JobRecord } from '../../world/coderd/tables/jobs.ts';
-import { offsetMs } from '../../world/coderd/tables/transitions.ts';
 import type { DayFigures } from '../estimate/estimate.ts';
 import { EXECUTOR_KINDS, executorTick, type Trace, type TraceJob } from '../trace/trace.ts';
 import type { Acquisition, Bill } from './ledger.ts';
 import type { ReplayedJob } from './replay.ts';
-import {
-  type Figures,
-  type HoursOfWeek,
-  PEOPLE_WAIT_FOR,
-  type PeopleWait,
-  WAIT_EDGES_S,
-  type WaitFigures,
-} from './result.ts';
+import { type Figures, PEOPLE_WAIT_FOR, type PeopleWait, type WaitFigures } from './result.ts';
 
 export type JobOutcome = {
   readonly job: TraceJob;
@@ -36,10 +28,6 @@ export type JobOutcome = {
   /** From the executor's first run at which the job was due until it was inserted. 0 for other jobs. */
   readonly delayMs: number;
 };
-
-const HOURS_A_WEEK = 168;
-/** 1970-01-01 was a Thursday: hours from Monday 0:00 to Thursday 0:00. */
-const EPOCH_HOUR = 3 * 24;
 
 /** `killedAt`: the time at which the task of the job stopped while it ran. `end`: the end of the world. */
 export function outcomeOf(
@@ -139,33 +127,6 @@ function waitFigures(outcomes: readonly JobOutcome[]): WaitFigures {
 
 const shareOf = (count: number, all: readonly unknown[]): number =>
   all.length === 0 ? 0 : count / all.length;
-
-/** The number of waits up to each edge and above the edge before. The last number: waits above all edges. */
-export function waitCounts(outcomes: readonly JobOutcome[]): readonly number[] {
-  const counts = Array<number>(WAIT_EDGES_S.length + 1).fill(0);
-  for (const { waitMs } of outcomes) {
-    const edge = WAIT_EDGES_S.findIndex((seconds) => waitMs <= seconds * 1000);
-    const index = edge < 0 ? WAIT_EDGES_S.length : edge;
-    counts[index] = (counts[index] ?? 0) + 1;
-  }
-  return counts;
-}
-
-/** Jobs and mean waits by hour of the week, in local time. */
-export function hoursOfWeek(outcomes: readonly JobOutcome[], timezone: string): HoursOfWeek {
-  const hours = Map.groupBy(outcomes, ({ job }) => hourOfWeek(job.at, timezone));
-  const of = (hour: number): readonly JobOutcome[] => hours.get(hour) ?? [];
-  return {
-    jobs: Array.from({ length: HOURS_A_WEEK }, (_, hour) => of(hour).length),
-    meanWaitS: Array.from({ length: HOURS_A_WEEK }, (_, hour) =>
-      meanOf(of(hour).map(({ waitMs }) => waitMs / 1000)),
-    ),
-  };
-}
-
-function hourOfWeek(at: EpochMs, timezone: string): number {
-  return (Math.floor((at + offsetMs(timezone, at)) / HOUR_MS) + EPOCH_HOUR) % HOURS_A_WEEK;
-}
 
 /** The parts of the waits of people's jobs. `waits`: what the looks logged, by job id. */
 export function peopleWait(

@@ -165,13 +165,6 @@ export type PoolSeries = {
   readonly changes: readonly DesiredCountChange[];
 };
 
-/** Jobs that people wait for, by hour of the week in local time: 168 values, from Monday 0:00. */
-export type HoursOfWeek = {
-  readonly jobs: readonly number[];
-  /** 0 where there were no jobs. */
-  readonly meanWaitS: readonly number[];
-};
-
 export type PolicyRun = {
   /** `autoscaler`, `static`, … */
   readonly policy: string;
@@ -183,15 +176,7 @@ export type PolicyRun = {
   readonly figures: Figures;
   /** Of another week like the trace. */
   readonly estimates: Estimates;
-  /** Jobs that people wait for, by wait: up to each of `WAIT_EDGES_S`, then above all of them. */
-  readonly waitCounts: readonly number[];
-  readonly hoursOfWeek: HoursOfWeek;
-  /** The same by hour of the week in UTC, as the report shows it. */
-  readonly hoursOfWeekUtc: HoursOfWeek;
   /** Of the autoscaler only. */
   readonly peopleWait?: PeopleWait;
   readonly pools: readonly PoolSeries[];
 };
-
-/** Edges of `waitCounts`, in seconds. `waitCounts` has one more value: the jobs above the last edge. */
-export const WAIT_EDGES_S = [1, 2, 5, 10, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1800] as const;

@@ -16,16 +16,7 @@ import type { Policy, PolicyContext, PolicySettings } from '../policies/policy.t
 import type { Trace } from '../trace/trace.ts';
 import { changesOf, runAutoscaler } from './autoscaler.ts';
 import { Demand } from './demand.ts';
-import {
-  dayFigures,
-  hoursOfWeek,
-  type JobOutcome,
-  jobFigures,
-  ofPeople,
-  outcomeOf,
-  peopleWait,
-  waitCounts,
-} from './figures.ts';
+import { dayFigures, type JobOutcome, jobFigures, ofPeople, outcomeOf, peopleWait } from './figures.ts';
 import { Ledger, launchesOf, tasksByPool } from './ledger.ts';
 import { Replay } from './replay.ts';
 import {
@@ -66,10 +57,9 @@ export type Driver =
   | { readonly kind: 'policy'; readonly policy: Policy; readonly settings: PolicySettings };
 
 /** The figures and series of a run, without title and settings. */
-export type Run = Pick<
-  PolicyRun,
-  'figures' | 'waitCounts' | 'hoursOfWeek' | 'hoursOfWeekUtc' | 'peopleWait' | 'pools'
-> & { /** The whole days of the trace. */ readonly days: readonly DayFigures[] };
+export type Run = Pick<PolicyRun, 'figures' | 'peopleWait' | 'pools'> & {
+  /** The whole days of the trace. */ readonly days: readonly DayFigures[];
+};
 
 /** The world begins this long before the trace, so that a static fleet is ready when the trace begins. */
 const LEAD_MS = 15 * 60_000;
@@ -194,9 +184,6 @@ class Simulation {
     return {
       figures,
       days: dayFigures(trace, bills, waited),
-      waitCounts: waitCounts(waited),
-      hoursOfWeek: hoursOfWeek(waited, trace.timezone),
-      hoursOfWeekUtc: hoursOfWeek(waited, 'UTC'),
       ...(this.#driver.kind === 'autoscaler' ? { peopleWait: this.#peopleWait() } : {}),
       pools: this.#sampler?.series(this.#changes) ?? [],
     };

@@ -136,7 +136,7 @@ function run(
 }
 
 /** The share of the work before other prices are played. */
-const FIRST_SHARE = 0.4;
+const FIRST_SHARE = 1 / 3;
 
 function documentOf(backtest: Backtest) {
   const { trace, runs } = backtest;

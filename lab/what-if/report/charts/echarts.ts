@@ -1,24 +1,10 @@
-/** The parts of echarts that the report uses, in the page's script and in the static pictures. */
+/** The parts of echarts that the pictures use. */
 import { LineChart, ScatterChart } from 'echarts/charts';
-import {
-  DataZoomComponent,
-  GridComponent,
-  MarkAreaComponent,
-  MarkLineComponent,
-  TooltipComponent,
-} from 'echarts/components';
+import { GridComponent } from 'echarts/components';
 import { init, use } from 'echarts/core';
+import { LabelLayout } from 'echarts/features';
 import { SVGRenderer } from 'echarts/renderers';
 
-use([
-  LineChart,
-  ScatterChart,
-  DataZoomComponent,
-  GridComponent,
-  MarkAreaComponent,
-  MarkLineComponent,
-  TooltipComponent,
-  SVGRenderer,
-]);
+use([LineChart, ScatterChart, GridComponent, LabelLayout, SVGRenderer]);
 
 export { init };

@@ -1,15 +1,28 @@
-/** Draws a chart as SVG without a browser. The page shows it until its script runs, or if scripts are off. */
+/** Draws a chart as SVG without a browser, for wide and for narrow screens: its letters have the same size in both. */
 import type { EChartsOption } from 'echarts';
-import { Html } from '../parts/html.ts';
+import { Html, html } from '../parts/html.ts';
 import { init } from './echarts.ts';
-import type { Size } from './style.ts';
 
-export function drawPicture(id: string, optionOf: (size: Size) => EChartsOption, size: Size): Html {
+/** Pixels. */
+export type Size = { readonly width: number; readonly height: number };
+
+/** `name`: what the picture shows, for screen readers. `id`: differs from those of other pictures. */
+export function pictureOf(
+  { id, name, wide }: { readonly id: string; readonly name: string; readonly wide: Size },
+  option: EChartsOption,
+): Html {
+  return html`<div class="chart" role="img" aria-label="${name}">${draw(`${id}-wide`, option, wide)}${draw(`${id}-narrow`, option, NARROW)}</div>`;
+}
+
+/** A phone without its margins. */
+const NARROW: Size = { width: 340, height: 320 };
+
+function draw(id: string, option: EChartsOption, size: Size): Html {
   const chart = init(null, null, { renderer: 'svg', ssr: true, ...size });
-  chart.setOption(optionOf(size));
+  chart.setOption(option);
   const svg = chart.renderToSVGString();
   chart.dispose();
-  return new Html(withoutCounter(id, svg));
+  return html`<div class="${size === NARROW ? 'narrow' : 'wide-screen'}">${new Html(withoutCounter(id, svg))}</div>`;
 }
 
 /** Ids without echarts' process-wide counter, no styles for hovering, and tenths of pixels. */

@@ -13,11 +13,6 @@ export function html(parts: TemplateStringsArray, ...contents: readonly Content[
   return new Html(parts.map((part, at) => part + textOf(contents[at] ?? '')).join(''));
 }
 
-/** JSON for a data `<script>`. It escapes `<`, so no text can end the script or begin a comment. */
-export function jsonForScript(data: unknown): Html {
-  return new Html(JSON.stringify(data).replaceAll('<', '\\u003c'));
-}
-
 function textOf(content: Content): string {
   if (content instanceof Html) return content.text;
   if (typeof content === 'object') return content.map(textOf).join('');

@@ -1,4 +1,4 @@
-/** The colour, symbol and dash of each policy. Colours are variables of style.css, as are its modes. */
+/** The colour and symbol of each policy. Colours are variables of style.css, as are its modes. */
 import { Html, html } from './html.ts';
 
 const SYMBOLS = [
@@ -6,23 +6,20 @@ const SYMBOLS = [
   { symbol: 'rect', path: 'M.5.5h9v9h-9z' },
   { symbol: 'triangle', path: 'M5 .3L10 9.7H0z' },
   { symbol: 'diamond', path: 'M5 0L10 5L5 10L0 5z' },
-  { symbol: 'path://M0 .3H10L5 9.7z', path: 'M0 .3H10L5 9.7z' },
 ] as const;
-const COLORS = 8;
+const COLORS = 4;
 
 type PolicyStyle = {
   readonly color: string;
   readonly symbol: string;
-  readonly dash: 'solid' | 'dashed';
 };
 
-/** The style of the policy at this index of `runs`. Styles repeat after eight policies. */
+/** The style of the policy at this index of `runs`. Styles repeat after four policies. */
 export function lookOf(index: number): PolicyStyle {
   const at = index % COLORS;
   return {
     color: `var(--policy-${at + 1})`,
     symbol: SYMBOLS[at % SYMBOLS.length]?.symbol ?? 'circle',
-    dash: at < SYMBOLS.length ? 'solid' : 'dashed',
   };
 }
 

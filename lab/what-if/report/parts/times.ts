@@ -2,7 +2,6 @@
 import { DAY_MS } from '../../../../lambda/decision/model/units.ts';
 import type { Backtest } from '../../replay/result.ts';
 
-const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
 const format = (fields: Intl.DateTimeFormatOptions) =>
   new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', ...fields });
 const day = format({ day: 'numeric', month: 'short' });
@@ -17,13 +16,6 @@ export const timeLabel = (at: number): string => time.format(at);
 /** `2 March 2026`, and the time unless it is midnight: `2 March 2026 09:10`. */
 const dateLabel = (at: number): string =>
   at % DAY_MS === 0 ? date.format(at) : `${date.format(at)} ${timeLabel(at)}`;
-/** `Mon 09:00`, from the hour of the week: 0 to 167. */
-export const hourOfWeekLabel = (hour: number): string =>
-  `${WEEKDAYS[Math.floor(hour / 24)]} ${String(hour % 24).padStart(2, '0')}:00`;
-
-/** A reason without the name of the time zone, as the page says it once. */
-export const withoutZone = (reason: string): string => reason.replaceAll(/(\d\d:\d\d:\d\d) UTC\b/g, '$1');
-
 /** Milliseconds since the epoch. */
 export type Range = { readonly from: number; readonly to: number };
 
@@ -40,16 +32,6 @@ export function daysOf({ trace }: Backtest): readonly Range[] {
 /** `2 March 2026 to 9 March 2026`: from its first moment to its end. */
 export const periodLabel = ({ trace }: Backtest): string =>
   `${dateLabel(trace.from)} to ${dateLabel(trace.to)}`;
-
-/** The trace's own time zone, with its distance to UTC: `Europe/Berlin (GMT+02:00)`. */
-export function zoneLabel({ trace: { timezone, from } }: Backtest): string {
-  const parts = new Intl.DateTimeFormat('en-GB', {
-    timeZone: timezone,
-    timeZoneName: 'longOffset',
-  }).formatToParts(from);
-  const offset = parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';
-  return `${timezone} (${offset} at the start)`;
-}
 
 type Period = Pick<Backtest['trace'], 'from' | 'to'>;
 

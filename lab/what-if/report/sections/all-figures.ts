@@ -1,6 +1,6 @@
-/** The section with every figure of every policy, and the waits by pool, tag group and kind. */
+/** The section with the figures of every policy, and the waits by pool, tag group and kind. */
 import type { Backtest, Figures, WaitFigures } from '../../replay/result.ts';
-import { cell, fold, NO_FIGURE, policyHead, policyHeads, rowHead, tableOf, wide } from '../parts/figure.ts';
+import { cell, fold, policyHead, rowHead, tableOf } from '../parts/figure.ts';
 import { type Html, html } from '../parts/html.ts';
 import { count, dollars, type Format, hours, seconds, share } from '../parts/numbers.ts';
 import { lengthLabel } from '../parts/times.ts';
@@ -13,9 +13,7 @@ const WAIT_COLUMNS: readonly (readonly [name: string, format: Format, of: keyof 
   ['p95', seconds, 'p95S'],
   ['p99', seconds, 'p99S'],
   ['longest', seconds, 'maxS'],
-  ['over 10 s', share, 'over10s'],
   ['over 60 s', share, 'over60s'],
-  ['over 5 min', share, 'over5min'],
 ];
 
 const GROUPS: Readonly<Record<string, readonly Row[]>> = {
@@ -28,8 +26,11 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
     ['autostarts, autostops and dormancy due', count, ({ executor }) => executor.due],
     ['of these late: coderd saw no daemon', count, ({ executor }) => executor.delayed],
   ],
-  'Wait of all jobs': waitRowsOf(({ wait }) => wait),
-  'Wait of people': waitRowsOf(({ waitOfPeople }) => waitOfPeople),
+  'Wait of people': WAIT_COLUMNS.map(([name, format, of]) => [
+    name,
+    format,
+    ({ waitOfPeople }) => waitOfPeople[of],
+  ]),
   Tasks: [
     ['task-hours', hours, ({ tasks }) => tasks.hours],
     ['of these busy', hours, ({ tasks }) => tasks.busyHours],
@@ -43,28 +44,21 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
     ['failed jobs', dollars, (each) => each.dollars.failures],
     ['total', dollars, (each) => each.dollars.total],
   ],
-  'API calls': [
-    ['looks', count, ({ calls }) => calls.ticks],
-    ['requests to coderd', count, ({ calls }) => calls.coderd],
-    ['calls to ECS', count, ({ calls }) => calls.ecs],
-  ],
 };
 
-function waitRowsOf(waitOf: (figures: Figures) => WaitFigures): readonly Row[] {
-  return WAIT_COLUMNS.map(([name, format, of]) => [name, format, (figures) => waitOf(figures)[of]]);
-}
+type WaitBy = (figures: Figures) => Readonly<Record<string, WaitFigures>>;
 
-const WAIT_TABLES: readonly { readonly title: string; readonly what: string; readonly by: WaitBy }[] = [
-  { title: 'Wait by pool', what: 'pool', by: ({ waitByPool }) => waitByPool },
-  { title: 'Wait by organization and tags', what: 'group', by: ({ waitByGroup }) => waitByGroup },
-  { title: 'Wait by kind of job', what: 'kind', by: ({ waitByKind }) => waitByKind },
+const WAIT_TABLES: readonly (readonly [title: string, by: WaitBy])[] = [
+  ['Wait by pool', ({ waitByPool }) => waitByPool],
+  ['Wait by organization and tags', ({ waitByGroup }) => waitByGroup],
+  ['Wait by kind of job', ({ waitByKind }) => waitByKind],
 ];
 
 export function allFiguresSection(backtest: Backtest): Html {
   return html`<section aria-labelledby="figures"><h2 id="figures">All figures</h2>
 <p>These are figures of the ${lengthLabel(backtest)} of the trace.</p>
-${wide('All figures of every policy', figuresTable(backtest))}
-${WAIT_TABLES.map(({ title, what, by }) => fold(title, waitTable(backtest, what, by)))}
+${figuresTable(backtest)}
+${WAIT_TABLES.map(([title, by]) => fold(title, waitTable(backtest, title, by)))}
 </section>`;
 }
 
@@ -76,26 +70,23 @@ function figuresTable(backtest: Backtest): Html {
       return html`<tr>${rowHead(name)}${runs.map(({ figures }) => cell(of(figures), format))}</tr>`;
     }),
   ]);
-  const heads = ['', ...policyHeads(backtest)];
-  return tableOf(html` id="figures-table"`, heads, ...bodies);
+  const heads = ['', ...runs.map((_, at) => policyHead(backtest, at, 'col'))];
+  return tableOf('All figures of every policy', heads, ...bodies);
 }
 
 const groupRow = (title: string): Html => html`<tr><th class="group" scope="rowgroup">${title}</th></tr>`;
 
-type WaitBy = (figures: Figures) => Readonly<Record<string, WaitFigures>>;
-
-function waitTable(backtest: Backtest, what: string, by: WaitBy): Html {
+function waitTable(backtest: Backtest, title: string, by: WaitBy): Html {
   const keys = [...new Set(backtest.runs.flatMap(({ figures }) => Object.keys(by(figures))))];
   const heads = ['', 'jobs', ...WAIT_COLUMNS.map(([name]) => name)];
-  const bodies = keys.map((key) => waitRows(backtest, key, by));
-  return wide(`Wait by ${what}`, tableOf(html` id="wait-by-${what}"`, heads, ...bodies));
+  const bodies = keys.map((key) => [
+    groupRow(key === '-' ? 'no pool' : key),
+    ...backtest.runs.map(({ figures }, at) => waitRow(policyHead(backtest, at, 'row'), by(figures)[key])),
+  ]);
+  return tableOf(title, heads, ...bodies);
 }
 
-function waitRows(backtest: Backtest, key: string, by: WaitBy): readonly Html[] {
-  const rows = backtest.runs.map(({ figures }, at) => {
-    const wait = by(figures)[key];
-    const cells = WAIT_COLUMNS.map(([, format, of]) => (wait ? cell(wait[of], format) : NO_FIGURE));
-    return html`<tr>${policyHead(backtest, at, 'row')}${cell(wait?.jobs ?? 0, count)}${cells}</tr>`;
-  });
-  return [groupRow(key === '-' ? 'no pool' : key), ...rows];
+function waitRow(head: Html, wait: WaitFigures | undefined): Html {
+  const cells = WAIT_COLUMNS.map(([, format, of]) => (wait ? cell(wait[of], format) : html`<td>–</td>`));
+  return html`<tr>${head}${cell(wait?.jobs ?? 0, count)}${cells}</tr>`;
 }

@@ -1,16 +1,14 @@
 /** The input of the backtest, and what the simulation leaves out. */
 import { type Backtest, FAILURE_MINUTES, PEOPLE_WAIT_FOR } from '../../replay/result.ts';
-import { policyHead, rowHead, tableOf, wide } from '../parts/figure.ts';
+import { policyHead, tableOf, textHead } from '../parts/figure.ts';
 import { settingsText, TUNED } from '../parts/headline.ts';
 import { type Html, html } from '../parts/html.ts';
-import { count, dollars, priceText, seconds } from '../parts/numbers.ts';
-import { zoneLabel } from '../parts/times.ts';
+import { count, priceText, seconds } from '../parts/numbers.ts';
 
 export function settingsSection(backtest: Backtest): Html {
   return html`<section aria-labelledby="settings"><h2 id="settings">Settings</h2>
 <dl class="settings">${Object.entries(settingsOf(backtest)).map(([name, value]) => html`<div><dt>${name}</dt><dd><bdi>${value}</bdi></dd></div>`)}</dl>
-${wide('Settings of the policies', policiesTable(backtest))}
-${wide('Pools', poolsTable(backtest))}
+${policiesTable(backtest)}
 </section>`;
 }
 
@@ -22,7 +20,6 @@ function settingsOf(backtest: Backtest): Readonly<Record<string, string>> {
     jobs: `${count(trace.jobs)}: ${kinds.join(', ')}`,
     ...(trace.skipped > 0 ? { 'lines left out': `${count(trace.skipped)} invalid` } : {}),
     ...(trace.unfit > 0 ? { 'jobs left out': `${count(trace.unfit)} without a matching pool` } : {}),
-    'time zone of the trace': zoneLabel(backtest),
     seed: String(seed),
     region: `${settings.region}, prices of ${settings.pricesOf}`,
     'start time of a task': `${seconds(settings.startSeconds[0])} to ${seconds(settings.startSeconds[1])} until its daemon is connected`,
@@ -33,11 +30,11 @@ function settingsOf(backtest: Backtest): Readonly<Record<string, string>> {
 function policiesTable(backtest: Backtest): Html {
   const rows = backtest.runs.map(
     (run, at) =>
-      html`<tr>${policyHead(backtest, at, 'row')}<td>${settingsText(run)}</td><td>${run.source === undefined ? '' : link(run.source)}</td></tr>`,
+      html`<tr>${policyHead(backtest, at, 'row')}<td class="text">${settingsText(run)}</td><td class="text">${run.source === undefined ? '' : link(run.source)}</td></tr>`,
   );
   return tableOf(
-    html` class="text" id="policies-table"`,
-    ['policy', `settings (${TUNED})`, 'source of the rule'],
+    'Settings of the policies',
+    ['policy', textHead(`settings (${TUNED})`), textHead('source of the rule')],
     rows,
   );
 }
@@ -45,19 +42,6 @@ function policiesTable(backtest: Backtest): Html {
 /** Links only https: the source is text from outside. */
 const link = ({ title, url }: { readonly title: string; readonly url: string }): Html =>
   url.startsWith('https://') ? html`<a href="${url}">${title}</a>` : html`${title}`;
-
-function poolsTable({ pools }: Backtest): Html {
-  const rows = pools.map(
-    ({ name, organization, tags, min, max, dollarsPerTaskHour }) =>
-      html`<tr>${rowHead(name)}<td>${organization}</td><td>${tagsText(tags)}</td><td>${min} to ${max}</td><td>${dollars(dollarsPerTaskHour)}</td></tr>`,
-  );
-  return tableOf(html` class="text"`, ['pool', 'organization', 'tags', 'tasks', 'per task-hour'], rows);
-}
-
-const tagsText = (tags: Readonly<Record<string, string>>): string =>
-  Object.entries(tags)
-    .map(([name, value]) => `${name}=${value}`)
-    .join(' ') || 'untagged';
 
 export function assumptionsSection({ settings, runs }: Backtest): Html {
   return html`<section class="prose" aria-labelledby="assumptions"><h2 id="assumptions">What the simulation covers</h2>
