@@ -23,8 +23,8 @@ const autoscaler = new ProvisionerAutoscaler(stack, 'Autoscaler', {
       organization: 'default',
       tags: { is_prebuild: 'true' },
       key: { secret: 'coder/keys/prebuilds' },
-      max: 10,
-      prebuilds: { maxTasks: 10 },
+      // prebuilds launch up to 4/5 of it
+      max: 13,
       spot: true,
     },
   ],

@@ -3,7 +3,6 @@ import { error, type Mistake, settle, toProblem } from './problems/problems.ts';
 import type { DeployedPool, Deployment } from './rules/deployment.ts';
 import { draftConfig } from './rules/drafts.ts';
 import { defaultLaunchPrice } from './rules/launch-price.ts';
-import { followingMax } from './rules/max.ts';
 import { checkRules } from './rules/rules.ts';
 import { checkSpending } from './rules/spending-rules.ts';
 import { configSchema, type ParsedConfig } from './schema/schema.ts';
@@ -88,13 +87,11 @@ function toPool(
   defaults: ParsedConfig['defaults'],
   waiting: ParsedConfig['waiting'],
 ): DeployedPool {
-  const following = followingMax(pool.max);
   const image = pool.image ?? defaults.image;
   return {
     ...pool,
     min: pool.min ?? 'auto',
     waiting: waitingOf(waiting, pool.waiting.person),
-    prebuilds: { maxTasks: pool.prebuilds.maxTasks ?? following.prebuilds.maxTasks },
     image,
     dollarsPerLaunch: pool.dollarsPerLaunch ?? defaultLaunchPrice({ image, instances: pool.instances }),
     cpu: pool.cpu ?? defaults.cpu,

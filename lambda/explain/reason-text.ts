@@ -43,7 +43,7 @@ const WORDS: { readonly [Code in Reason['code']]: (reason: ReasonOf<Code>) => st
   'capped-at-dollars-per-hour': (reason) =>
     `needs ${some(reason.wanted, 'task')}, limited to ${reason.granted} by limits.dollarsPerHour ${reason.dollarsPerHour}${addedWaitText(reason)}`,
   'capped-at-prebuilds-max-tasks': ({ jobs, maxTasks }) =>
-    `${some(jobs, 'prebuild')} on hold: launches for prebuilds stop at ${some(maxTasks, 'task')} (prebuilds.maxTasks)`,
+    `${some(jobs, 'prebuild')} on hold: launches for prebuilds stop at ${some(maxTasks, 'task')} (4/5 of max)`,
   'left-to-next-look': ({ to, changes }) =>
     `the desired count becomes ${to} at a later look: a look changes ${changes} counts, so that ECS refuses none`,
   'idle-long-enough': ({ tasks }) => `draining ${some(tasks, 'idle daemon')}`,

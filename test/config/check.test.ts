@@ -28,7 +28,6 @@ it('fills in every default of the smallest configuration', () => {
         waiting: { person: 0.1, autostart: 0.1, prebuild: 0.005, stop: 0.001 },
         dollarsPerLaunch: 0.0135,
         idleTimeoutMs: 20_000,
-        prebuilds: { maxTasks: 16 },
         wake: true,
         startTimeMs: 90_000,
         schedules: [],
@@ -108,7 +107,6 @@ it('treats null as an unset optional setting', () => {
     environment: null,
     warm: null,
     waiting: null,
-    prebuilds: null,
     idleTimeout: null,
     wake: null,
     schedules: null,
@@ -129,7 +127,7 @@ it('refuses a mapping that has its own toString', () => {
 
 it('reports problems of a parsed document without lines', () => {
   expect(problemsOf({ ...SMALLEST, maxTasks: 3 })).toEqual([
-    'maxTasks: unknown setting; "maxTasks" belongs in limits or pools[].prebuilds; allowed: coder, limits, looks, roll, waiting, alertAfter, defaults, managedKeys, pools, aws',
+    'maxTasks: unknown setting; "maxTasks" belongs in limits; allowed: coder, limits, looks, roll, waiting, alertAfter, defaults, managedKeys, pools, aws',
   ]);
 });
 

@@ -109,7 +109,7 @@ describe('names', () => {
     `8:5: pools[0].env: unknown setting; did you mean "environment"? ${POOL_SETTINGS}`,
   ]);
   reports('a setting of another level', `${withPool('    maxTasks: 3\n')}min: 1\ncpu: 1024\n`, [
-    `8:5: pools[0].maxTasks: unknown setting; "maxTasks" belongs in limits or pools[].prebuilds; ${POOL_SETTINGS}`,
+    `8:5: pools[0].maxTasks: unknown setting; "maxTasks" belongs in limits; ${POOL_SETTINGS}`,
     '9:1: min: unknown setting; "min" belongs in pools[] or pools[].schedules[]; allowed: coder, limits, looks, roll, waiting, alertAfter, defaults, managedKeys, pools, aws',
     '10:1: cpu: unknown setting; "cpu" belongs in defaults or pools[]; allowed: coder, limits, looks, roll, waiting, alertAfter, defaults, managedKeys, pools, aws',
   ]);
@@ -198,14 +198,15 @@ describe('values', () => {
   reports(
     'settings that have ended',
     withPool(
-      '    waiting: { stop: 1 }\n    whenBlind: { floor: 1 }\n    prewarm: { max: 5 }\n    wake: { maxDelay: 5m }\n',
+      '    waiting: { stop: 1 }\n    whenBlind: { floor: 1 }\n    prewarm: { max: 5 }\n    prebuilds: { maxTasks: 5 }\n    wake: { maxDelay: 5m }\n',
     ).replace('coder:\n', 'coder:\n  prebuildsFailureHardLimit: 3\n'),
     [
       '2:3: coder.prebuildsFailureHardLimit: no longer exists; remove it. coderd itself tells template admins of a preset whose prebuilds fail',
       "9:16: pools[0].waiting.stop: no longer exists; write the pool's waiting.person: its other prices follow it",
       '10:5: pools[0].whenBlind: no longer exists; write min. min holds while the autoscaler cannot read coderd, too',
       '11:5: pools[0].prewarm: no longer exists; remove it. Each scheduled start gets a daemon, up to max; with waiting.autostart: 0 one daemon serves all',
-      '12:5: pools[0].wake: expected true or false, got a mapping; write true, or false to start for jobs only. Stops and deletions may be 10 minutes late',
+      '12:5: pools[0].prebuilds: no longer exists; remove it. Prebuilds launch up to 4/5 of max; if only prebuilds use the pool, write a max that is a quarter higher',
+      '13:5: pools[0].wake: expected true or false, got a mapping; write true, or false to start for jobs only. Stops and deletions may be 10 minutes late',
     ],
   );
   reports('no pools', `${HEAD}pools: []\n`, [
@@ -329,9 +330,6 @@ describe('values', () => {
   );
   reports('one price instead of a mapping of prices', `waiting: 0.1\n${withPool('')}`, [
     '1:1: waiting: expected a mapping, got 0.1; for example: { person: 1 }',
-  ]);
-  reports('prebuilds.maxTasks above max', withPool('    max: 3\n    prebuilds: { maxTasks: 4 }\n'), [
-    '9:18: pools[0].prebuilds.maxTasks: maxTasks 4 is above max 3; lower maxTasks or raise max',
   ]);
   reports(
     'dollarsPerHour below the price of one task',

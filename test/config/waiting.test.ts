@@ -55,21 +55,6 @@ it.each([
   { pool: {}, is: { warm: 'auto', min: 'auto' }, because: 'the prices decide, and the forecast' },
   { pool: { warm: 'auto' }, is: { warm: 'auto', min: 'auto' }, because: 'you may write the default' },
   { pool: { warm: 0, min: 0 }, is: { warm: 0, min: 0 }, because: '0 is a number of daemons' },
-  {
-    pool: { max: 7 },
-    is: { prebuilds: { maxTasks: 5 } },
-    because: 'the default follows max',
-  },
-  {
-    pool: { max: 1 },
-    is: { prebuilds: { maxTasks: 1 } },
-    because: 'prebuilds may use the only task',
-  },
-  {
-    pool: { max: 7, prebuilds: { maxTasks: 7 } },
-    is: { prebuilds: { maxTasks: 7 } },
-    because: 'written values apply',
-  },
 ])('reads the pool $pool as $is: $because', ({ pool, is }) => {
   expect(poolOf(pool)).toMatchObject(is);
 });

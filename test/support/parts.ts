@@ -41,7 +41,6 @@ const [POOL = undefined as never] = checkConfig({
       min: 0,
       warm: 0,
       idleTimeout: '10m',
-      prebuilds: { maxTasks: 20 },
       image: 'ghcr.io/coder/coder:v2.30.0',
       // the tables of rules count with the time of a launch only
       dollarsPerLaunch: 0,

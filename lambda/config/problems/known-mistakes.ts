@@ -10,6 +10,8 @@ const MEANT: Readonly<Record<string, string>> = {
   'coder.prebuildsFailureHardLimit':
     'no longer exists; remove it. coderd itself tells template admins of a preset whose prebuilds fail',
   'pools[].whenBlind': 'no longer exists; write min. min holds while the autoscaler cannot read coderd, too',
+  'pools[].prebuilds':
+    'no longer exists; remove it. Prebuilds launch up to 4/5 of max; if only prebuilds use the pool, write a max that is a quarter higher',
   'pools[].prewarm':
     'no longer exists; remove it. Each scheduled start gets a daemon, up to max; with waiting.autostart: 0 one daemon serves all',
   'pools[].key.managed': 'unknown setting; for a key that the stack creates and rotates, write key: managed',

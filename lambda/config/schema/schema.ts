@@ -135,17 +135,6 @@ const variableName = z
 
 const count = (description: string) => z.int().min(0).meta({ description });
 
-const prebuilds = z
-  .strictObject({
-    maxTasks: count(
-      'The autoscaler launches no task for prebuilds once the pool has this many. The rest of `max` is for people. If only prebuilds use the pool, write its `max`.',
-    )
-      .meta({ follows: '4/5 of `max`' })
-      .optional(),
-  })
-  .prefault({})
-  .meta({ description: 'Limits for jobs of prebuilt workspaces.', examples: [{ maxTasks: 10 }] });
-
 const CAPACITIES: readonly string[] = ['spot,on-demand', 'on-demand'];
 const capacities = z
   .array(z.enum(['spot', 'on-demand']))
@@ -276,7 +265,11 @@ export const poolSchema = z.strictObject({
   )
     .meta({ follows: '`0`, or `1` without a forecast' })
     .optional(),
-  max: count('The most tasks that the pool may want.').min(1).default(20),
+  max: count(
+    'The most tasks that the pool may want. Prebuilds launch up to 4/5 of it, and the rest is for people. If only prebuilds use the pool, write a quarter more than they need.',
+  )
+    .min(1)
+    .default(20),
   warm: z
     .union([z.literal('auto'), z.int().min(0)])
     .default('auto')
@@ -295,7 +288,6 @@ export const poolSchema = z.strictObject({
     description:
       'How long a daemon that nothing needs stays idle before it drains. With `warm: auto` the learned rule may keep it for longer.',
   }),
-  prebuilds,
   // docs/internals/coder.md §10: without a daemon that it has seen, coderd creates none of these jobs
   wake: z.boolean().default(true).meta({
     description:

@@ -9,7 +9,14 @@ import { sum } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
 import type { Doubt } from '../model/plan.ts';
 import { priceOf } from '../settings/prices.ts';
-import { type Capacity, launchesElsewhere, mayGiveUp, measure, roomToLaunch } from '../supply/capacity.ts';
+import {
+  type Capacity,
+  launchesElsewhere,
+  mayGiveUp,
+  measure,
+  mostForPrebuilds,
+  roomToLaunch,
+} from '../supply/capacity.ts';
 import { launchesForJobsOnly } from '../supply/doubts.ts';
 import type { PoolView } from '../supply/supply.ts';
 
@@ -69,7 +76,7 @@ export function computeLaunchLimits(
     const forMin = Math.max(0, Math.min(belowFloor, ownRoom, total, paid));
     total -= forMin;
     budget -= forMin * price;
-    const belowPrebuildsMax = pool.prebuilds.maxTasks - capacity.total - forMin;
+    const belowPrebuildsMax = mostForPrebuilds(view) - capacity.total - forMin;
     const forPrebuilds = Math.max(0, Math.min(ownRoom - forMin, belowPrebuildsMax));
     pools.push({
       ...{ view, capacity, poolForecast, room, forMin, beyond: ownRoom - forMin },

@@ -93,7 +93,7 @@ export class OfferNetwork {
    * Closes the arcs to launches that cost something, except those of some uses. Otherwise a job
    * could move to a launch only to leave its daemon to a job that can wait. With prebuilds, each
    * look would then launch one more task: the task that starts for a person would go to the
-   * prebuild, beyond `prebuilds.maxTasks`.
+   * prebuild, beyond `mostForPrebuilds`.
    */
   #closeLaunches(except: readonly Use[]): void {
     for (const uses of this.#entries.values())

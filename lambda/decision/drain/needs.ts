@@ -45,7 +45,7 @@ export type ReadyDaemons = {
 
 /** How many tasks the pool needs. */
 export type NeededTasks = {
-  /** Before all limits except `prebuilds.maxTasks`. */
+  /** Before all limits except that of prebuilds. */
   readonly wanted: number;
   /** The same, up to the pool's `max`, beside tasks that have just left. */
   readonly wantedBelowMax: number;
@@ -59,7 +59,7 @@ export type HeldLaunches = {
   readonly by: 'maxTasks' | 'dollarsPerHour' | undefined;
   /** Jobs that people wait for while a limit leaves no room for them. */
   readonly people: number;
-  /** Prebuilds that wait because of `prebuilds.maxTasks`. */
+  /** Prebuilds that wait because only 4/5 of `max` are for them. */
   readonly prebuilds: number;
   /** Launches for stock to which the pool could contribute. */
   readonly stock: number;

@@ -86,10 +86,6 @@ export type PoolConfig = {
   readonly waiting: Waiting;
   /** Beside the task's time, for example the image through a NAT gateway. */
   readonly dollarsPerLaunch: number;
-  readonly prebuilds: {
-    /** The maximum size, in tasks, to which launches for prebuilds may bring the pool. */
-    readonly maxTasks: number;
-  };
   /**
    * Whether the pool starts for coderd's own transitions, which no job announces while it is at zero
    * (docs/internals/coder.md §10).

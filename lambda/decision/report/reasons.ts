@@ -14,7 +14,14 @@ import type { Snapshot, StockChoice } from '../model/snapshot.ts';
 import { MINUTE_MS } from '../model/units.ts';
 import { OLDEST_SERVER } from '../model/version.ts';
 import { UNKNOWN_RULE } from '../stock/replay.ts';
-import { countDaemons, countListed, mayDrain, mostTasks, unplacedTasks } from '../supply/capacity.ts';
+import {
+  countDaemons,
+  countListed,
+  mayDrain,
+  mostForPrebuilds,
+  mostTasks,
+  unplacedTasks,
+} from '../supply/capacity.ts';
 import { launchesForJobsOnly } from '../supply/doubts.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { oldSecretReasons } from './secret-report.ts';
@@ -217,7 +224,7 @@ function boundReasons(need: PoolNeed, { limits }: Config): readonly Reason[] {
   if (view.minFrom === 'pin' && total > pool.min)
     reasons.push({ code: 'above-pin', tasks: total - pool.min });
   if (held.prebuilds > 0) {
-    const { maxTasks } = pool.prebuilds;
+    const maxTasks = mostForPrebuilds(view);
     reasons.push({ code: 'capped-at-prebuilds-max-tasks', jobs: held.prebuilds, maxTasks });
   }
   const isHeldBack = capacity.isHeldBack && (wantedBelowMax > capacity.total || view.missing > 0);

@@ -57,7 +57,7 @@ export function wakeOverride(overrides: readonly Override[]): Override | undefin
 /** The settings that add no task: a pool keeps them while its count is fixed. */
 type Kept =
   | ('name' | 'organization' | 'tags' | 'auth' | 'retiring' | 'idleTimeoutMs' | 'startTimeMs')
-  | ('waiting' | 'dollarsPerLaunch' | 'prebuilds' | 'peers' | 'capacity' | 'instances')
+  | ('waiting' | 'dollarsPerLaunch' | 'peers' | 'capacity' | 'instances')
   | ('image' | 'cpu' | 'memory' | 'architecture' | 'spot' | 'environment' | 'secrets');
 
 /** All other settings, with values that add no task. */

@@ -215,3 +215,11 @@ export function roomToLaunch({ service, capacity, max, doubts }: RoomToLaunch): 
   const isGivingUp = vacant > 0 && !isHeld && service.desiredCount + uncounted >= total + leaving;
   return isGivingUp ? 0 : Math.max(0, mostTasks(max, capacity) - total - vacant);
 }
+
+/**
+ * The most tasks, draining ones included, up to which prebuilds launch: four fifths of `max`. Their
+ * backlog fills that, and people need the rest. A part of a pool has what the others leave.
+ */
+export function mostForPrebuilds({ configured, share }: Pick<PoolView, 'configured' | 'share'>): number {
+  return Math.max(0, Math.max(1, Math.floor((configured.max * 4) / 5)) - (share?.elsewhere ?? 0));
+}

@@ -54,7 +54,6 @@ const REMOVED_POOL_SETTINGS: Omit<PoolConfig, 'name' | 'organization' | 'tags'> 
   idleTimeoutMs: 0,
   waiting: { person: 0, autostart: 0, prebuild: 0, stop: 0 },
   dollarsPerLaunch: 0,
-  prebuilds: { maxTasks: 0 },
   startTimeMs: 90_000,
   image: '',
   cpu: 256,

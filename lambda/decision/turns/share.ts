@@ -64,9 +64,8 @@ function share(
     const elsewhere = sum(others, (other) => takenBy(other, doubtsOf(other)));
     const cheaper = used.slice(0, Math.max(0, used.indexOf(view))).flatMap(({ tasks }) => tasks);
     const working = cheaper.filter(({ state }) => state === 'working');
-    const { max, prebuilds } = view.pool;
-    const left = (limit: number): number => Math.max(0, limit - elsewhere);
-    const pool = { ...view.pool, max: left(max), prebuilds: { maxTasks: left(prebuilds.maxTasks) } };
+    const { max } = view.pool;
+    const pool = { ...view.pool, max: Math.max(0, max - elsewhere) };
     const given: Share = {
       ...{ max, elsewhere, isLaunching: view === launching },
       cheaper: { working: working.length, idle: working.filter(({ use }) => use === 'idle').length },

@@ -415,13 +415,13 @@ it('drains idle stock while there are more tasks than maxTasks', () => {
 describe('launches for prebuilds', () => {
   const prebuilds = (count: number) =>
     jobs(count, { initiator_id: PREBUILDS_USER, created_at: ago(22 * MINUTE) });
-  const cpu = { config: { max: 10, prebuilds: { maxTasks: 6 } } };
+  const cpu = { config: { max: 8 } };
 
   it('leave the rest of max to people', () => {
     expect(doneBy({ pools: { cpu }, pending: prebuilds(30) })).toEqual(['cpu 0->6']);
   });
 
-  it('are reported when prebuilds.maxTasks holds prebuilds back and max does not', () => {
+  it('are reported when 4/5 of max holds prebuilds back and max does not', () => {
     const { plan } = deliberateOn({ pools: { cpu }, pending: prebuilds(30) });
     expect(plan.pools[0]?.why.slice(1)).toEqual([
       { code: 'capped-at-prebuilds-max-tasks', jobs: 24, maxTasks: 6 },
@@ -444,7 +444,7 @@ describe('launches for prebuilds', () => {
   it('count existing tasks, so the other tasks are for people', () => {
     const busy = { cpu: { ...cpu, busy: Array<number>(6).fill(MINUTE) } };
     expect(doneBy({ pools: busy, pending: prebuilds(30) })).toEqual([]);
-    expect(doneBy({ pools: busy, pending: [...prebuilds(30), ...jobs(3)] })).toEqual(['cpu 6->9']);
+    expect(doneBy({ pools: busy, pending: [...prebuilds(30), ...jobs(2)] })).toEqual(['cpu 6->8']);
   });
 
   it('come after launches for people under maxTasks', () => {

@@ -80,7 +80,7 @@ it('never gives fewer daemons for costlier waiting, cheaper starts, more jobs or
 describe('patience in the plan', () => {
   const waiting = (count: number, given: object = {}) =>
     Array.from({ length: count }, (_, index) => aJob({ created_at: ago(index * SECOND), ...given }));
-  const dear = { config: { dollarsPerLaunch: 0.05, max: 50, prebuilds: { maxTasks: 50 } } };
+  const dear = { config: { dollarsPerLaunch: 0.05, max: 63 } };
   const launchedFor = (given: object): number => {
     const [action] = deliberateOn({ pools: { cpu: dear }, pending: waiting(40, given) }).plan.actions;
     return action?.kind === 'set-desired' ? action.to : 0;
