@@ -38,14 +38,13 @@ export type TaskHours = { readonly onDemand: number; readonly spot: number };
 export function taskHours(pool: DeployedPool, load: Load): TaskHours {
   const stock = stockOf(pool, load);
   const starts = changesOf([WORK, ...pool.schedules]);
-  let [all, onDemand] = [0, 0];
+  let all = 0;
   for (const [index, start] of starts.entries()) {
     const minutes = (starts[index + 1] ?? WEEK_MINUTES) - start;
-    const tasks = tasksAt(pool, load, stock, start);
-    all += minutes * tasks;
-    onDemand += minutes * (pool.spot ? Math.min(tasks, pool.spotBase) : tasks);
+    all += minutes * tasksAt(pool, load, stock, start);
   }
-  return { onDemand: monthly(onDemand), spot: monthly(all) - monthly(onDemand) };
+  const hours = monthly(all);
+  return pool.spot ? { onDemand: 0, spot: hours } : { onDemand: hours, spot: 0 };
 }
 
 /** Task-hours a month, from task-minutes a week. */

@@ -39,10 +39,8 @@ it('fills in every default of the smallest configuration', () => {
         spot: false,
         environment: {},
         secrets: {},
-        spotBase: 0,
         ephemeralStorage: 20,
-        readonlyRootFilesystem: false,
-        taskRole: { kind: 'own', policies: [], statements: [] },
+        taskRole: { kind: 'own', policies: [] },
       },
     ],
     aws: {

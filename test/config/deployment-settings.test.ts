@@ -54,19 +54,9 @@ it('reads the settings of a new network, new log groups and a new topic', () => 
 });
 
 it.each([
-  { taskRole: {}, means: { kind: 'own', policies: [], statements: [] } },
+  { taskRole: {}, means: { kind: 'own', policies: [] } },
   { taskRole: { arn: ROLE }, means: { kind: 'existing', arn: ROLE } },
-  {
-    taskRole: {
-      policies: [POLICY],
-      statements: [{ actions: ['ec2:Describe*', 's3:*'], resources: ['*', 'arn:aws:s3:::a/*'] }],
-    },
-    means: {
-      kind: 'own',
-      policies: [POLICY],
-      statements: [{ actions: ['ec2:Describe*', 's3:*'], resources: ['*', 'arn:aws:s3:::a/*'] }],
-    },
-  },
+  { taskRole: { policies: [POLICY] }, means: { kind: 'own', policies: [POLICY] } },
 ])('reads the task role $taskRole as $means', ({ taskRole, means }) => {
   expect(checkConfig(configOf({ pool: { taskRole } })).config.pools[0]?.taskRole).toEqual(means);
 });
@@ -74,10 +64,7 @@ it.each([
 it('reads the settings of the tasks of a pool', () => {
   const pool = {
     spot: true,
-    spotBase: 2,
     ephemeralStorage: 200,
-    readonlyRootFilesystem: true,
-    prometheusPort: 2112,
     retiring: true,
   };
   expect(checkConfig(configOf({ pool })).config.pools[0]).toMatchObject(pool);
@@ -198,11 +185,6 @@ const VALUES: readonly Refused[] = [
   { pool: { ephemeralStorage: 201 }, says: 'pools[0].ephemeralStorage: expected at most 200, got 201' },
   { pool: { ephemeralStorage: 19 }, says: 'pools[0].ephemeralStorage: expected at least 20, got 19' },
   {
-    pool: { prometheusPort: 1023 },
-    says: 'pools[0].prometheusPort: 1023 is a privileged port, and the container does not run as root; write 1024 or more, such as 2112',
-  },
-  { pool: { prometheusPort: 65_536 }, says: 'pools[0].prometheusPort: expected at most 65535, got 65536' },
-  {
     pool: { taskRole: ROLE },
     says: 'pools[0].taskRole: expected a mapping, got "arn:aws:iam::123456789012:role/team/terraform"',
   },
@@ -210,22 +192,6 @@ const VALUES: readonly Refused[] = [
   {
     pool: { taskRole: { policies: ['AmazonEC2FullAccess'] } },
     says: 'pools[0].taskRole.policies[0]: "AmazonEC2FullAccess" is not the ARN of a managed policy',
-  },
-  {
-    pool: { taskRole: { statements: [{ actions: ['RunInstances'], resources: ['*'] }] } },
-    says: 'pools[0].taskRole.statements[0].actions[0]: "RunInstances" is not an IAM action; write one such as ec2:RunInstances',
-  },
-  {
-    pool: { taskRole: { statements: [{ actions: ['s3:*'], resources: ['bucket'] }] } },
-    says: 'pools[0].taskRole.statements[0].resources[0]: "bucket" is not the ARN of a resource; write an ARN or *',
-  },
-  {
-    pool: { taskRole: { statements: [{ actions: [], resources: ['*'] }] } },
-    says: 'pools[0].taskRole.statements[0].actions: the list is empty; write at least one entry',
-  },
-  {
-    pool: { taskRole: { statements: [{ actions: ['s3:*'], resources: ['*'], effect: 'Deny' }] } },
-    says: 'pools[0].taskRole.statements[0].effect: unknown setting; allowed: actions, resources',
   },
   { coder: { proxy: 'proxy.example.com:3128' }, says: HTTP_PROXY },
   { coder: { proxy: 'https://proxy.example.com' }, says: HTTP_PROXY },
@@ -284,10 +250,6 @@ const TOGETHER: readonly Refused[] = [
     says: 'pools[0].secrets.TF_TOKEN.secret: ends like the random suffix of a secret ARN, so ECS would not find the secret by name; write its full ARN (aws secretsmanager describe-secret)',
   },
   {
-    pool: { prometheusPort: 2112, environment: { CODER_PROMETHEUS_ADDRESS: '127.0.0.1:1' } },
-    says: 'pools[0].environment.CODER_PROMETHEUS_ADDRESS: is already set by prometheusPort; remove one of the two',
-  },
-  {
     pool: { environment: { HTTPS_PROXY: 'http://ada:hunter2@proxy:3128' } },
     says: 'warning: pools[0].environment.HTTPS_PROXY: looks like a secret, and the template and the AWS console would show it; store it in AWS Secrets Manager and refer to it in secrets',
   },
@@ -306,10 +268,6 @@ const TOGETHER: readonly Refused[] = [
   {
     aws: { tags: { token: 'Zq8sKx2Lw9-Zq8sKx2Lw9Zq8sKx2Lw9ab' } },
     says: 'warning: aws.tags.token: looks like a secret, and the template and the AWS console would show it; store it in AWS Secrets Manager and refer to it in secrets',
-  },
-  {
-    pool: { spotBase: 1 },
-    says: 'pools[0].spotBase: has no effect because the pool does not use Spot; write spot: true too',
   },
   {
     pool: { capacity: ['spot', 'on-demand'], spot: true },
@@ -344,14 +302,6 @@ const TOGETHER: readonly Refused[] = [
     says: `pools[0].taskRole.policies: ${OF_ITS_OWN_ROLE}`,
   },
   {
-    pool: { taskRole: { arn: ROLE, statements: [{ actions: ['s3:*'], resources: ['*'] }] } },
-    says: `pools[0].taskRole.statements: ${OF_ITS_OWN_ROLE}`,
-  },
-  {
-    pool: { taskRole: { statements: [{ actions: ['s3:*', '*'], resources: ['*'] }] } },
-    says: 'warning: pools[0].taskRole.statements[0].actions: allows every template to do everything in this account; name the services, such as ec2:*',
-  },
-  {
     pool: { scaleIn: 'confirm' },
     says: 'pools[0].scaleIn: confirm has ended; every pool has the guard. Its image needs sh and curl: docs/upgrade.md',
   },
@@ -374,7 +324,6 @@ it.each([
   { aws: { alarms: { enabled: false } }, because: 'alarms may be disabled' },
   { aws: null, because: 'a section may be empty' },
   { pool: { capacity: ['on-demand'] }, because: 'its service on Spot may drain' },
-  { pool: { spotBase: 0 }, because: 'spotBase: 0 is right for a pool without Spot' },
   {
     pool: { scaleIn: 'lease' },
     because: 'scaleIn: lease of earlier versions says what holds for every pool',
@@ -385,11 +334,6 @@ it.each([
   },
 ])('reports nothing: $because', (written) => {
   expect(problemsOf(written)).toBe('');
-});
-
-it('accepts spotBase in a pool if defaults.spot is true', () => {
-  const config = { ...configOf({ pool: { spotBase: 1 } }), defaults: { spot: true } };
-  expect(checkConfig(config).config.pools[0]).toMatchObject({ spot: true, spotBase: 1 });
 });
 
 it('reports contradicting settings besides a wrong value in the same section', () => {
@@ -442,7 +386,7 @@ it('never repeats a value of the section aws that looks like a secret', () => {
     alarms: { topic: secret, emails: [secret] },
     tags: { [`${secret};`]: `${secret};` },
   };
-  const pool = { taskRole: { arn: secret, policies: [secret], statements: [{ actions: [secret] }] } };
+  const pool = { taskRole: { arn: secret, policies: [secret] } };
   const problems = problemsOf({ aws, pool });
   expect(problems).toContain('(hidden)');
   expect(problems).not.toContain('Zq8s');

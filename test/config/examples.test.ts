@@ -91,13 +91,7 @@ it('accepts the example without warnings', () => {
   ]);
 });
 
-it('grants no wildcard action and no wildcard resource in the example, so that deploying it is safe', () => {
-  const roles = loadConfig(example).config.pools.map(({ taskRole }) => taskRole);
-  const statements = roles.flatMap((role) => (role.kind === 'own' ? role.statements : []));
-  expect(roles.every((role) => role.kind === 'own' && role.policies.length === 0)).toBe(true);
-  expect(statements.length).toBeGreaterThan(0);
-  for (const { actions, resources } of statements) {
-    expect(actions.join()).not.toContain('*');
-    expect(resources).not.toContain('*');
-  }
+it('grants nothing to Terraform in the example, so that deploying it is safe', () => {
+  for (const { taskRole } of loadConfig(example).config.pools)
+    expect(taskRole).toEqual({ kind: 'own', policies: [] });
 });

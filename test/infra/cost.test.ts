@@ -95,10 +95,9 @@ describe('the task-hours of a month', () => {
     expect(taskHours(poolOf(pool), BUSY).onDemand).toBeCloseTo(hours, 6);
   });
 
-  it('are on demand up to the spotBase of a Spot pool, and on Spot above it', () => {
-    const hours = taskHours(poolOf({ max: 20, warm: 0, spot: true, spotBase: 2 }), BUSY);
-    expect(hours.onDemand).toBeCloseTo(2 * WORK_HOURS, 6);
-    expect(hours.spot).toBeCloseTo(5 * WORK_HOURS, 6);
+  it('are on Spot in a Spot pool', () => {
+    const hours = taskHours(poolOf({ max: 20, warm: 0, spot: true }), BUSY);
+    expect(hours).toEqual({ onDemand: 0, spot: expect.closeTo(7 * WORK_HOURS, 6) });
   });
 });
 

@@ -45,11 +45,8 @@ function retainPolicy(node: IConstruct): void {
 }
 
 function ownRole(scope: Construct, id: string, { cluster, pool, isBound }: TaskRoleProps): Role {
-  const { policies, statements } = pool.taskRole as OwnTaskRole;
-  const allowed = [
-    ...protectTasks(scope, cluster, isBound ? pool.name : undefined),
-    ...statements.map(({ actions, resources }) => allow(actions, resources)),
-  ];
+  const { policies } = pool.taskRole as OwnTaskRole;
+  const allowed = protectTasks(scope, cluster, isBound ? pool.name : undefined);
   const role = new Role(scope, id, {
     description: `Terraform in the provisioner daemons of pool ${pool.name}`,
     assumedBy: ownService(scope, 'ecs-tasks.amazonaws.com'),
@@ -65,25 +62,12 @@ function ownRole(scope: Construct, id: string, { cluster, pool, isBound }: TaskR
     reason:
       'ECS makes the task id when a task starts, so a task may protect all tasks of this cluster, including itself',
   });
-  acknowledgeOperator(role, pool.name, { kind: 'own', policies, statements });
-  return role;
-}
-
-/**
- * Acknowledges cdk-nag's findings about permissions that the operator grants to Terraform in the
- * settings.
- */
-function acknowledgeOperator(role: Role, pool: string, { policies, statements }: OwnTaskRole): void {
-  const reason = `Written by the operator for Terraform: taskRole of pool ${pool}`;
-  const wildcards = statements.flatMap(({ actions, resources }) => [
-    ...actions.map((action) => `Action::${action}`),
-    ...resources.map((resource) => `Resource::${resource}`),
-  ]);
-  const ids = [
+  acknowledgeAll(
+    role,
+    `Written by the operator for Terraform: taskRole of pool ${pool.name}`,
     ...policies.map((arn) => `AwsSolutions-IAM4[Policy::${arn}]`),
-    ...wildcards.filter((id) => id.includes('*')).map((id) => `AwsSolutions-IAM5[${id}]`),
-  ];
-  acknowledgeAll(role, reason, ...ids);
+  );
+  return role;
 }
 
 type OwnTaskRole = Extract<DeployedPool['taskRole'], { readonly kind: 'own' }>;

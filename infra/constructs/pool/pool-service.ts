@@ -140,13 +140,8 @@ export class PoolService extends Construct implements ProvisionerPool {
   }
 }
 
-/** In a Spot pool, `spotBase` tasks run on demand, so AWS does not reclaim them. */
-function capacityProviders({ spot, spotBase, instances }: DeployedPool): CapacityProviderStrategy[] {
-  if (!spot) return [{ capacityProvider: instances?.provider ?? 'FARGATE', weight: 1 }];
-  const spotProvider = { capacityProvider: 'FARGATE_SPOT', weight: 1 };
-  return spotBase > 0
-    ? [{ capacityProvider: 'FARGATE', base: spotBase, weight: 0 }, spotProvider]
-    : [spotProvider];
+function capacityProviders({ spot, instances }: DeployedPool): CapacityProviderStrategy[] {
+  return [{ capacityProvider: spot ? 'FARGATE_SPOT' : (instances?.provider ?? 'FARGATE'), weight: 1 }];
 }
 
 /** What the service needs in CloudFormation and CDK's construct has no property for. */

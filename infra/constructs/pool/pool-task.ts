@@ -2,8 +2,6 @@ import { Aws, Duration, Size, Tags } from 'aws-cdk-lib';
 import {
   AwsLogDriverMode,
   CfnTaskDefinition,
-  type ContainerDefinition,
-  ContainerDependencyCondition,
   ContainerImage,
   CpuArchitecture,
   FargateTaskDefinition,
@@ -76,8 +74,7 @@ export class PoolTask extends Construct {
     if (pool.instances) allowInstances(this.definition);
     for (const [tag, value] of Object.entries(taskTags(this, poolOfPart(pool.name))))
       Tags.of(this.definition).add(tag, value, { includeResourceTypes: ['AWS::ECS::TaskDefinition'] });
-    const provisioner = addProvisioner(this, props, secrets);
-    if (pool.readonlyRootFilesystem) addWritableFolders(this.definition, provisioner, props);
+    addProvisioner(this, props, secrets);
   }
 }
 
@@ -131,22 +128,18 @@ function secretsOf(scope: Construct, { pool, managedKey }: PoolTaskProps): reado
 /** The user of coder's image (docs/internals/coder.md §6). */
 const DAEMON_USER = '1000:1000';
 
-function addProvisioner(
-  task: PoolTask,
-  props: PoolTaskProps,
-  secrets: readonly InjectedSecret[],
-): ContainerDefinition {
+function addProvisioner(task: PoolTask, props: PoolTaskProps, secrets: readonly InjectedSecret[]): void {
   const { pool } = props;
-  return task.definition.addContainer('provisioner', {
+  task.definition.addContainer('provisioner', {
     image: ContainerImage.fromRegistry(pool.image),
     ...daemonCommand(props),
     user: DAEMON_USER,
-    readonlyRootFilesystem: pool.readonlyRootFilesystem,
+    // earlier versions wrote it: without it every task definition would get a new revision
+    readonlyRootFilesystem: false,
     environment: containerEnvironment(props),
     secrets: Object.fromEntries(
       secrets.map(({ name, secret, jsonKey }) => [name, Secret.fromSecretsManager(secret, jsonKey)]),
     ),
-    portMappings: pool.prometheusPort === undefined ? [] : [{ containerPort: pool.prometheusPort }],
     // The longest time that Fargate allows between SIGTERM and SIGKILL (docs/internals/aws.md §2).
     stopTimeout: Duration.seconds(120),
     linuxParameters: new LinuxParameters(task, 'LinuxParameters', { initProcessEnabled: true }),
@@ -167,7 +160,7 @@ function daemonCommand({ guard, caBundle }: PoolTaskProps): {
 }
 
 function containerEnvironment({ pool, coderUrl, caBundle }: PoolTaskProps): Record<string, string> {
-  const { name, environment, prometheusPort } = pool;
+  const { name, environment } = pool;
   return {
     ...environment,
     ...daemonVariables(pool),
@@ -175,10 +168,6 @@ function containerEnvironment({ pool, coderUrl, caBundle }: PoolTaskProps): Reco
     // the guard names the daemon after pool and task
     AUTOSCALER_POOL: poolOfPart(name),
     ...(caBundle !== undefined && { [CA_BUNDLE_VARIABLE]: caBundle }),
-    ...(prometheusPort !== undefined && {
-      CODER_PROMETHEUS_ENABLE: 'true',
-      CODER_PROMETHEUS_ADDRESS: `0.0.0.0:${prometheusPort}`,
-    }),
   };
 }
 
@@ -192,42 +181,5 @@ function logDriver({ pool, logGroup }: PoolTaskProps): LogDriver {
     logGroup,
     mode: AwsLogDriverMode.NON_BLOCKING,
     maxBufferSize: Size.mebibytes(10),
-  });
-}
-
-/**
- * The folders that a provisioner writes to: coder's cache, Terraform's files, and each job's
- * working directory.
- */
-const FOLDERS: Readonly<Record<string, string>> = { home: '/home/coder', tmp: '/tmp' };
-
-/**
- * Adds writable volumes on the task's ephemeral storage. They belong to root unless the image
- * declares them, and coder's image does not. So a second container with the same image changes
- * their owner and exits before the provisioner starts. A tmpfs would take the memory that
- * Terraform's providers need.
- */
-function addWritableFolders(
-  definition: FargateTaskDefinition,
-  provisioner: ContainerDefinition,
-  props: PoolTaskProps,
-): void {
-  const chownContainer = definition.addContainer('folders', {
-    image: ContainerImage.fromRegistry(props.pool.image),
-    essential: false,
-    user: '0',
-    readonlyRootFilesystem: true,
-    entryPoint: ['chown'],
-    command: [DAEMON_USER, ...Object.values(FOLDERS)],
-    logging: logDriver(props),
-  });
-  for (const [name, containerPath] of Object.entries(FOLDERS)) {
-    definition.addVolume({ name });
-    for (const container of [provisioner, chownContainer])
-      container.addMountPoints({ sourceVolume: name, containerPath, readOnly: false });
-  }
-  provisioner.addContainerDependencies({
-    container: chownContainer,
-    condition: ContainerDependencyCondition.SUCCESS,
   });
 }

@@ -14,6 +14,14 @@ const MEANT: Readonly<Record<string, string>> = {
     'no longer exists; remove it. Prebuilds launch up to 4/5 of max; if only prebuilds use the pool, write a max that is a quarter higher',
   'pools[].prewarm':
     'no longer exists; remove it. Each scheduled start gets a daemon, up to max; with waiting.autostart: 0 one daemon serves all',
+  'pools[].spotBase':
+    'no longer exists; write capacity: [spot, on-demand], which fails over, or make two pools',
+  'pools[].prometheusPort':
+    'no longer exists; write environment: { CODER_PROMETHEUS_ENABLE: "true", CODER_PROMETHEUS_ADDRESS: "0.0.0.0:2112" }',
+  'pools[].readonlyRootFilesystem':
+    'no longer exists; remove it. The container does not run as root: it can write the same folders',
+  'pools[].taskRole.statements':
+    'no longer exists; write policies, with the ARN of a managed policy that has these statements',
   'pools[].key.managed': 'unknown setting; for a key that the stack creates and rotates, write key: managed',
   'pools[].key.key':
     'unknown setting; store the key in AWS Secrets Manager and write secret: <its name or ARN>',

@@ -8,23 +8,15 @@ import { at, type ConfigDraft, isMapping, type Mapping, type PoolDraft, toMappin
  * The errors and warnings about the settings of a deployment. The rules see the written values,
  * without defaults.
  */
-export function* checkDeploymentRules({ raw, defaults, pools }: ConfigDraft): Findings {
+export function* checkDeploymentRules({ raw, pools }: ConfigDraft): Findings {
   yield* checkAws(toMapping(raw.aws));
   yield* checkForSecrets(raw.aws, ['aws']);
   for (const pool of pools) {
-    const isSpot = pool.raw.spot === undefined ? defaults.spot : pool.spot;
-    if (pool.spotBase && isSpot === false && pool.capacity === undefined)
-      yield error(
-        at(pool, 'spotBase'),
-        'has no effect because the pool does not use Spot; write spot: true too',
-      );
-    for (const name of pool.capacity === undefined ? [] : (['spot', 'spotBase'] as const))
-      if (pool.raw[name] !== undefined)
-        yield error(at(pool, name), 'has no effect because capacity says it; remove one of the two');
+    if (pool.capacity !== undefined && pool.raw.spot !== undefined)
+      yield error(at(pool, 'spot'), 'has no effect because capacity says it; remove one of the two');
     yield* checkInstances(pool);
     yield* checkTaskRole(pool);
     yield* checkSecretNames(pool);
-    yield* checkMetricsVariables(pool);
     yield* checkForSecrets(pool.raw.environment, at(pool, 'environment'));
   }
 }
@@ -104,16 +96,9 @@ function* checkTaskRole(pool: PoolDraft): Findings {
   if (role.arn !== undefined)
     yield* refuse(
       [role, at(pool, 'taskRole')],
-      ['policies', 'statements'],
+      ['policies'],
       'applies only to a role that the stack creates, but arn names an existing one; add it to that role, or remove arn',
     );
-  const statements = pool.taskRole?.kind === 'own' ? pool.taskRole.statements : [];
-  for (const [index, { actions }] of statements.entries())
-    if (actions.includes('*'))
-      yield warning(
-        at(pool, 'taskRole', 'statements', index, 'actions'),
-        'allows every template to do everything in this account; name the services, such as ec2:*',
-      );
 }
 
 /**
@@ -136,13 +121,6 @@ function* checkSecretNames(pool: PoolDraft): Findings {
         'ends like the random suffix of a secret ARN, so ECS would not find the secret by name; write its full ARN (aws secretsmanager describe-secret)',
       );
   }
-}
-
-function* checkMetricsVariables(pool: PoolDraft): Findings {
-  if (pool.prometheusPort === undefined) return;
-  for (const name of ['CODER_PROMETHEUS_ENABLE', 'CODER_PROMETHEUS_ADDRESS'])
-    if (Object.hasOwn(toMapping(pool.raw.environment), name))
-      yield error(at(pool, 'environment', name), 'is already set by prometheusPort; remove one of the two');
 }
 
 /** Warns about secrets in values that the template and the AWS console show. */

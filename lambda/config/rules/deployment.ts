@@ -19,12 +19,12 @@ export type Deployment = Omit<Config, 'pools'> & {
   readonly aws: AwsSettings;
 };
 
-/** The pools, or their parts, that run on this kind of Fargate's capacity. With a base, one on Spot uses both. */
+/** The pools, or their parts, that run on this kind of Fargate's capacity. */
 export function partsOn(capacity: Capacity, pools: readonly DeployedPool[]): readonly DeployedPool[] {
   return pools
     .flatMap(partsOf)
     .filter(({ instances }) => instances === undefined)
-    .filter(({ spot, spotBase }) => (capacity === 'spot' ? spot : !spot || spotBase > 0));
+    .filter(({ spot }) => spot === (capacity === 'spot'));
 }
 
 /** The secrets that the configuration names for the tasks of pools. The stack makes managed keys. */

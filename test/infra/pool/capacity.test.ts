@@ -23,13 +23,13 @@ const dir = ownFolder();
 /** Each pool with both kinds of capacity. */
 const onBoth = ({ pools, ...rest }: Settings): Settings => ({
   ...rest,
-  pools: pools.map(({ spot: _, spotBase: __, ...pool }) => ({ ...pool, capacity: ['spot', 'on-demand'] })),
+  pools: pools.map(({ spot: _, ...pool }) => ({ ...pool, capacity: ['spot', 'on-demand'] })),
 });
 
 /** Each pool on instances of a capacity provider. */
 const onInstances = ({ pools, ...rest }: Settings): Settings => ({
   ...rest,
-  pools: pools.map(({ spot: _, spotBase: __, ephemeralStorage: ___, ...pool }) => {
+  pools: pools.map(({ spot: _, ephemeralStorage: __, ...pool }) => {
     return { ...pool, capacity: { provider: 'builders' } };
   }),
 });

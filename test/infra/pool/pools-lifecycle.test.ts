@@ -54,8 +54,8 @@ const STEPS: readonly Step[] = [
     to: pool({ cpu: 2048, memory: 4096, architecture: 'x86_64', ephemeralStorage: 40 }),
   },
   {
-    change: '`environment`, `prometheusPort`, `readonlyRootFilesystem`',
-    to: pool({ environment: { TF_LOG: 'warn' }, prometheusPort: 2112, readonlyRootFilesystem: true }),
+    change: '`environment`',
+    to: pool({ environment: { TF_LOG: 'warn' } }),
   },
   { change: '`key` or `secrets` (another secret)', to: pool({ key: { secret: 'coder/keys/cpu-2' } }) },
   {
@@ -76,7 +76,7 @@ const STEPS: readonly Step[] = [
     },
   },
   { change: '`organization`', to: pool({ organization: 'data' }) },
-  { change: '`spot`, `spotBase`', to: pool({ spot: true, spotBase: 1 }) },
+  { change: '`spot`', to: pool({ spot: true }) },
   { change: '`capacity: { provider }`', to: pool({ capacity: { provider: 'builders' } }) },
   { change: '`capacity` added', to: pool({ capacity: ['spot', 'on-demand'] }) },
   {
@@ -85,8 +85,8 @@ const STEPS: readonly Step[] = [
     to: pool({}),
   },
   {
-    change: '`taskRole` (policies, statements)',
-    to: pool({ taskRole: { statements: [{ actions: ['s3:GetObject'], resources: ['*'] }] } }),
+    change: '`taskRole.policies`',
+    to: pool({ taskRole: { policies: ['arn:aws:iam::aws:policy/ReadOnlyAccess'] } }),
   },
   {
     change: '`taskRole.arn` instead of a role of its own',

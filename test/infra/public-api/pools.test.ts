@@ -84,7 +84,9 @@ describe('connections', () => {
   });
 
   it('let a monitor reach the metrics of a pool', () => {
-    const { stack, autoscaler } = deploy(deployment([{ ...cpu, prometheusPort: 2112 }]));
+    const { stack, autoscaler } = deploy(
+      deployment([{ ...cpu, environment: { CODER_PROMETHEUS_ADDRESS: '0.0.0.0:2112' } }]),
+    );
     autoscaler.pool('cpu').connections.allowFrom(Peer.ipv4('10.0.0.0/16'), Port.tcp(2112));
     templateOf(stack).hasResourceProperties('AWS::EC2::SecurityGroup', {
       SecurityGroupIngress: [Match.objectLike({ CidrIp: '10.0.0.0/16', FromPort: 2112 })],

@@ -17,10 +17,8 @@ import { newApp, templateOf } from './synthesized.ts';
 export function deployedPool(pool: Partial<DeployedPool> = {}): DeployedPool {
   return {
     ...aPool(),
-    spotBase: 0,
     ephemeralStorage: 20,
-    readonlyRootFilesystem: false,
-    taskRole: { kind: 'own', policies: [], statements: [] },
+    taskRole: { kind: 'own', policies: [] },
     ...pool,
   };
 }

@@ -1,6 +1,7 @@
 /**
  * Deploys this version over earlier ones. `kept/<version>/` has the resources that each version made of some
- * settings, with the properties that CloudFormation replaces a resource for. The tests compare them with those of
+ * settings, with the properties that CloudFormation replaces a resource for. The settings that have ended are left
+ * out of them, as docs/upgrade.md says. The tests compare them with those of
  * this version. To store those of the version in package.json after a release: `UPGRADE_BASELINE=write npx vitest
  * run test/infra/upgrade`.
  */

@@ -73,10 +73,6 @@ describe('the alarms', () => {
         .map(({ Value }) => Value);
     expect(classes(both)).toEqual(['Standard/OnDemand', 'Standard/Spot']);
     expect(classes(operate({ pools: [spot] }))).toEqual(['Standard/Spot']);
-    expect(classes(operate({ pools: [{ ...spot, spotBase: 1 }] }))).toEqual([
-      'Standard/OnDemand',
-      'Standard/Spot',
-    ]);
   });
 
   it('are not created, nor a topic, if they are disabled', () => {
