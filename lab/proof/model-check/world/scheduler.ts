@@ -18,7 +18,7 @@ export function missingIn({ revisions, ...service }: Scheduled): number {
   return startsOf(serviceOf(service), revisions).start;
 }
 
-/** As the stack sets it (docs/internals/architecture.md, "The service"). */
+/** As the stack sets it (docs/internals/architecture.md, "The lease"). */
 function serviceOf({ desired, countsOld }: Omit<Scheduled, 'revisions'>) {
   return { desiredCount: desired, primaryId: 'new', maximumPercent: 100, countsOld };
 }
