@@ -102,7 +102,7 @@ function autoscalerAlone(sizes: readonly Sized[]): string {
 }
 
 const ASSUMPTIONS = `\`aws.network.endpoints\` adds ${dollars(ENDPOINTS_MONTH)} a month, for privacy: image layers from ECR always use a free endpoint.
-\`aws.dashboard\` adds $3, \`aws.metrics.perPool\` $0.90 a pool, a task that \`min\` keeps $1.50 for metrics. AWS bills a
+\`aws.metrics.perPool\` adds $0.90 a pool, a task that \`min\` keeps $1.50 for metrics. AWS bills a
 metric for the hours in which it gets a value, so those of daemons and waits cost nothing while there are none.
 
 **Assumed:** prices of us-east-1 in 2026, on demand, without free tiers and discounts; other Regions cost up to a quarter

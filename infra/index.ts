@@ -6,5 +6,4 @@ export { ProvisionerAutoscaler } from './constructs/provisioner-autoscaler.ts';
 export type { Settings, SettingsSource } from './constructs/settings.ts';
 export { PlainTemplateError, StackError } from './constructs/shared/errors.ts';
 export type { AutoscalerMetric } from './constructs/watching/look-metrics.ts';
-export { MeteredConstruct } from './constructs/watching/metered-construct.ts';
 export { type TemplateOptions, type WrittenTemplate, writeTemplate } from './plain/write-template.ts';

@@ -29,7 +29,6 @@ export const PRICES = {
   // cloudwatch/pricing
   metricMonth: 0.3,
   alarmMonth: 0.1,
-  dashboardMonth: 3,
   logsGb: 0.5,
   logsGbMonth: 0.03,
   // secrets-manager/pricing

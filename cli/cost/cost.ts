@@ -75,7 +75,6 @@ function dollarsOf(deployment: Deployment, load: Load) {
     Lambda: costOfLambda(deployment, usage),
     metrics: costOfMetrics(deployment, load),
     alarms: aws.alarms.enabled ? alarmsOf(deployment) * PRICES.alarmMonth : 0,
-    dashboard: aws.dashboard ? PRICES.dashboardMonth : 0,
     logs: costOfLogs(deployment, usage),
     'Secrets Manager': costOfSecrets(deployment) + costOfManagedKeys(deployment),
     KMS: aws.kmsKey === undefined ? 0 : PRICES.keyMonth,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Annotations, CfnOutput, Stack, Stage, Tags } from 'aws-cdk-lib';
-import type { Alarm, Dashboard as CloudWatchDashboard } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Alarm, Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import { Connections, type IConnectable, type IVpc } from 'aws-cdk-lib/aws-ec2';
 import type { FargateService, ICluster } from 'aws-cdk-lib/aws-ecs';
 import { type Grant, type IGrantable, ManagedPolicy, PermissionsBoundary } from 'aws-cdk-lib/aws-iam';
@@ -28,15 +28,14 @@ import { StackError } from './shared/errors.ts';
 import { type LogSettings, logGroup } from './shared/log-group.ts';
 import { importSecret, poolSecrets } from './shared/secrets.ts';
 import { Alarms } from './watching/alarms.ts';
-import { Dashboard } from './watching/dashboard.ts';
 import { LogQueries } from './watching/log-queries.ts';
-import { MeteredConstruct } from './watching/metered-construct.ts';
+import { type AutoscalerMetric, publishedMetric, STATISTICS } from './watching/look-metrics.ts';
 
 /**
  * The whole autoscaler: network, cluster, one service for each pool, the function that scales them,
- * alarms, dashboard and saved queries. A stack can have only one.
+ * alarms and saved queries. A stack can have only one.
  */
-export class ProvisionerAutoscaler extends MeteredConstruct implements IConnectable {
+export class ProvisionerAutoscaler extends Construct implements IConnectable {
   /** The VPC of the tasks, and of the function if `aws.function.inVpc` is true. */
   readonly vpc: IVpc;
   /**
@@ -62,8 +61,6 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
    * `aws.alarms.enabled` is false.
    */
   readonly alarms: Readonly<Record<string, Alarm>>;
-  /** The dashboard. It is named after the stack and the region. Absent unless `aws.dashboard` is true. */
-  readonly dashboard: CloudWatchDashboard | undefined;
   readonly #token: ISecret;
   readonly #poolSecrets: readonly string[];
   readonly #managedKeys: ManagedKeys | undefined;
@@ -112,10 +109,10 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
     this.function = autoscaler.function;
     this.#record = autoscaler.record;
     this.#token = importSecret(this, 'Token', coder.token);
-    const watched = { autoscaler, pools: config.pools };
     const alarms = aws.alarms.enabled
       ? new Alarms(this, 'Alarms', {
-          ...watched,
+          autoscaler,
+          pools: config.pools,
           keyFunction: this.#managedKeys?.function,
           kmsKey,
           settings: aws.alarms,
@@ -124,10 +121,6 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
       : undefined;
     this.topic = alarms?.topic;
     this.alarms = Object.fromEntries((alarms?.alarms ?? []).map((alarm) => [alarm.node.id, alarm]));
-    const { perPool } = aws.metrics;
-    this.dashboard = aws.dashboard
-      ? new Dashboard(this, 'Dashboard', { ...watched, perPool, alarms: alarms?.alarms }).dashboard
-      : undefined;
     new LogQueries(this, 'Queries', { logGroup: this.logGroup });
     const boundary =
       existing.permissionsBoundary ??
@@ -145,6 +138,19 @@ export class ProvisionerAutoscaler extends MeteredConstruct implements IConnecta
     if (pool !== undefined) return pool;
     const names = Object.keys(this.pools).join(', ');
     throw new StackError(`cannot find pool "${name}": the settings have only ${names}; name one of them`);
+  }
+
+  /**
+   * One of the metrics of this deployment, over a minute, with the statistic that suits it: docs/construct.md
+   * has the list. Throws a StackError for a wrong name.
+   */
+  metric(name: AutoscalerMetric, options: MetricOptions = {}): Metric {
+    if (!Object.hasOwn(STATISTICS, name))
+      throw new StackError(
+        `cannot find the metric "${name}": there are only ${Object.keys(STATISTICS).join(', ')}; name one of them`,
+      );
+    const service = Stack.of(this).stackName;
+    return publishedMetric({ service }, name, STATISTICS[name]).with(options).attachTo(this);
   }
 
   /**
@@ -245,7 +251,7 @@ function secretsOfPools(
 }
 
 /**
- * Alarms, dashboard, queries and metrics are named after the stack, so CloudFormation would refuse
+ * Alarms, queries and metrics are named after the stack, so CloudFormation would refuse
  * a second autoscaler in it.
  */
 function refuseSecond(autoscaler: ProvisionerAutoscaler): void {

@@ -1,4 +1,4 @@
-/** The names of the function's metrics, for the code that emits them and for alarms and dashboards. */
+/** The names of the function's metrics, for the code that emits them and for alarms. */
 import type { WaitPart } from '../look/waits/wait-parts.ts';
 
 /** The stack sets it as `POWERTOOLS_METRICS_NAMESPACE`. */

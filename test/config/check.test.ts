@@ -52,7 +52,6 @@ it('fills in every default of the smallest configuration', () => {
       function: { memory: 512, inVpc: true, tracing: false },
       earlySuccess: false,
       alarms: { enabled: true, emails: [] },
-      dashboard: false,
       metrics: { perPool: false },
       tags: {},
     },

@@ -30,7 +30,6 @@ it('reads every setting of the section aws', () => {
     function: { memory: 1024, inVpc: false, tracing: true, reservedConcurrency: 3 },
     earlySuccess: true,
     alarms: { topic: TOPIC },
-    dashboard: true,
     metrics: { perPool: true },
     tags: { 'cost-center': '4711', team: 'Entwicklung für Ärzte' },
   };

@@ -127,8 +127,6 @@ describe('the dollars a month', () => {
     metrics         |               |                                     | 1.5                            | five metrics have values without builds
     metrics         | ${{ min: 1 }} |                                     | 3                              | five more have values while a daemon is up
     metrics         |               | ${{ metrics: { perPool: true } }}   | 2.4                            | each pool adds three metrics
-    dashboard       |               |                                     | 0                              | it is off
-    dashboard       |               | ${{ dashboard: true }}              | 3                              | a dashboard costs three dollars
     alarms          |               |                                     | 1.3                            | there are twelve alarms and one for the quota
     alarms          |               | ${{ alarms: { enabled: false } }}   | 0                              | there are no alarms
     logs            |               |                                     | ${43_800 * 0.000004 * 0.53}    | a look writes 4 kB, kept for a month
@@ -211,7 +209,6 @@ describe('the counted resources', () => {
     expect(interfaces).toHaveLength(network.endpoints ? MADE.endpoints : 0);
     for (const { Properties } of interfaces) expect(Properties.SubnetIds).toHaveLength(MADE.zones);
     expect(countOf('AWS::CloudWatch::Alarm')).toBe(alarmsOf(config));
-    expect(countOf('AWS::CloudWatch::Dashboard')).toBe(config.aws.dashboard ? 1 : 0);
     expect(countOf('AWS::KMS::Key')).toBe(0);
     expect(countOf('AWS::SecretsManager::Secret')).toBe(
       config.pools.filter(({ auth }) => auth.kind === 'managed').length,

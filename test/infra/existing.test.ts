@@ -153,7 +153,6 @@ describe('existing resources in the props of a CDK app', () => {
     expect(idsOf(template, 'AWS::Lambda::Function')).toContain(
       stack.getLogicalId(autoscaler.function.node.defaultChild as never),
     );
-    expect(idsOf(template, 'AWS::CloudWatch::Dashboard')).toHaveLength(1);
   });
 });
 
@@ -272,7 +271,7 @@ describe('settings', () => {
     expect(() => stackOf(settings)).toThrow(expected);
   });
 
-  it('of a second autoscaler are refused, because alarms and dashboard have the name of the stack', () => {
+  it('of a second autoscaler are refused, because its alarms have the name of the stack', () => {
     const stack = stackOf(deployment([cpu]));
     expect(() => new ProvisionerAutoscaler(stack, 'Second', deployment([gpu]))).toThrow(
       /^cannot create the autoscaler .*Second: its stack already has .*; use one stack for each/,

@@ -92,7 +92,6 @@ describe('the stack', () => {
     );
     expect([...new Set(tagged.map(({ Type }) => Type))].sort()).toEqual([
       'AWS::CloudWatch::Alarm',
-      'AWS::CloudWatch::Dashboard',
       'AWS::EC2::EIP',
       'AWS::EC2::InternetGateway',
       'AWS::EC2::NatGateway',

@@ -1,4 +1,4 @@
-/** The metrics that the function publishes, as CDK metrics for the alarms and the dashboard. */
+/** The metrics that the function publishes, as CDK metrics for the alarms. */
 import { Duration } from 'aws-cdk-lib';
 import { Metric, type MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import {

@@ -22,6 +22,8 @@ const MEANT: Readonly<Record<string, string>> = {
     'no longer exists; remove it. The container does not run as root: it can write the same folders',
   'pools[].taskRole.statements':
     'no longer exists; write policies, with the ARN of a managed policy that has these statements',
+  'aws.dashboard':
+    'no longer exists; remove it. autoscaler watch shows the deployment, and metrics and saved queries its past',
   'pools[].key.managed': 'unknown setting; for a key that the stack creates and rotates, write key: managed',
   'pools[].key.key':
     'unknown setting; store the key in AWS Secrets Manager and write secret: <its name or ARN>',

@@ -198,9 +198,6 @@ export const aws = z
         '`cdk deploy` ends once one new task of each pool is healthy. ECS removes old tasks as their builds end. docs/upgrade.md explains the cost.',
     }),
     alarms,
-    dashboard: z.boolean().default(false).meta({
-      description: 'Create the CloudWatch dashboard, at $3 a month.',
-    }),
     metrics: z
       .strictObject({
         perPool: z.boolean().default(false).meta({

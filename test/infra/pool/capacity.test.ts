@@ -110,7 +110,7 @@ describe('a deployment of today that gets both kinds of capacity, or instances',
       const now = propertiesOf(synthesize(onBoth(settings)));
       const lost = changesBetween(old, now)
         .filter(({ impact }) => REPLACING.has(impact) || DELETING.has(impact))
-        .filter(({ type }) => type !== 'AWS::ECS::TaskDefinition' && type !== 'AWS::CloudWatch::Dashboard');
+        .filter(({ type }) => type !== 'AWS::ECS::TaskDefinition');
       expect(lost).toEqual([]);
       const moved = changesBetween(old, propertiesOf(synthesize(onInstances(settings))));
       const replaced = moved.filter(({ impact }) => REPLACING.has(impact)).map(({ type }) => type);

@@ -136,7 +136,6 @@ const STEPS: readonly Step[] = [
   },
   { change: '`aws.guardDuty`', to: aws({ guardDuty: true }) },
   { change: '`aws.earlySuccess`', to: aws({ earlySuccess: true }) },
-  { change: '`aws.dashboard` turned off', from: aws({ dashboard: true }), to: before },
   { change: '`aws.alarms`', to: aws({ alarms: { enabled: false } }) },
   { change: '`aws.tags`', to: aws({ tags: { team: 'platform' } }) },
   { change: '`aws.metrics.perPool`', to: aws({ metrics: { perPool: true } }) },

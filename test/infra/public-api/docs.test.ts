@@ -1,6 +1,6 @@
 /** Checks that docs/construct.md and the doc comments describe every public method and property. */
 import { readFileSync } from 'node:fs';
-import { MeteredConstruct, ProvisionerAutoscaler } from 'coder-provisioner-autoscaler';
+import { ProvisionerAutoscaler } from 'coder-provisioner-autoscaler';
 import { describe, expect, it } from 'vitest';
 import { deploy } from '../support/public-api.ts';
 import { cpu, deployment } from '../support/synthesized.ts';
@@ -14,7 +14,6 @@ describe('docs/construct.md', () => {
 
   it.each([
     ...methodsOf(ProvisionerAutoscaler.prototype),
-    ...methodsOf(MeteredConstruct.prototype),
     ...methodsOf(Object.getPrototypeOf(autoscaler.pool('cpu'))),
     ...properties,
     ...Object.keys(autoscaler.pool('cpu')).filter((name) => name !== 'node'),
@@ -25,12 +24,7 @@ describe('docs/construct.md', () => {
  * The files whose members infra/index.ts exports. The schema describes `Settings`
  * (docs/settings.md).
  */
-const PUBLIC = [
-  'existing-resources.ts',
-  'provisioner-autoscaler.ts',
-  'pool/provisioner-pool.ts',
-  'watching/metered-construct.ts',
-];
+const PUBLIC = ['existing-resources.ts', 'provisioner-autoscaler.ts', 'pool/provisioner-pool.ts'];
 
 /** Classes and interfaces that a file exports, each with the line above it. */
 const EXPORTED = /^.*\nexport (?:abstract )?(?:class|interface) [\s\S]*?^}/gm;

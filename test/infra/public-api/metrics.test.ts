@@ -21,8 +21,8 @@ describe('the metrics of the autoscaler', () => {
     'StuckTasks',
     'DeadBuilds',
     'ContestedPools',
-  ] as const)('have a method for %s, with the dimension of this deployment', (name) => {
-    const metric: Metric = autoscaler[`metric${name}`]();
+  ] as const)('have %s, with the dimension of this deployment', (name) => {
+    const metric: Metric = autoscaler.metric(name);
     expect(stack.resolve(metric.dimensions)).toEqual({ service: 'Test' });
     expect(metric).toMatchObject({ namespace: METRICS_NAMESPACE, metricName: name, label: undefined });
     expect(metric.period.toSeconds()).toBe(60);
@@ -37,7 +37,11 @@ describe('the metrics of the autoscaler', () => {
   });
 
   it('accept the options of every CDK metric', () => {
-    const metric = autoscaler.metricPendingJobs({ statistic: 'Average', label: 'jobs', color: '#ff0000' });
+    const metric = autoscaler.metric('PendingJobs', {
+      statistic: 'Average',
+      label: 'jobs',
+      color: '#ff0000',
+    });
     expect(metric).toMatchObject({ statistic: 'Average', label: 'jobs', color: '#ff0000' });
   });
 
@@ -49,7 +53,7 @@ describe('the metrics of the autoscaler', () => {
 
   it('make an alarm in the same stack', () => {
     new Alarm(stack, 'Queue', {
-      metric: autoscaler.metricOldestPendingAge(),
+      metric: autoscaler.metric('OldestPendingAge'),
       threshold: 600,
       evaluationPeriods: 3,
     });
@@ -66,7 +70,7 @@ describe('the metrics of the autoscaler', () => {
 describe('the metrics of a pool', () => {
   const published = deploy(deployment([cpu], { metrics: { perPool: true } })).autoscaler;
 
-  it.each(POOL_METRICS)('have a method for %s, with the dimensions of the pool', (name) => {
+  it.each(POOL_METRICS)('have %s, with the dimensions of the pool', (name) => {
     const metric = published.pool('cpu')[`metric${name}`]({ statistic: 'Average' });
     expect(metric.dimensions).toEqual({ service: 'Test', pool: 'cpu' });
     expect(metric).toMatchObject({ metricName: name, statistic: 'Average' });

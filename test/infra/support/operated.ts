@@ -1,4 +1,4 @@
-/** A stack with the function, its alarms and its dashboard, for an existing cluster. */
+/** A stack with the function, and its alarms, for an existing cluster. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Stack } from 'aws-cdk-lib';
@@ -8,7 +8,6 @@ import { Cluster } from 'aws-cdk-lib/aws-ecs';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { AutoscalerFunction } from '../../../infra/constructs/function/autoscaler-function.ts';
 import { Alarms } from '../../../infra/constructs/watching/alarms.ts';
-import { Dashboard } from '../../../infra/constructs/watching/dashboard.ts';
 import type { AwsSettings, DeployedPool } from '../../../lambda/config/rules/deployment.ts';
 import { ownFolder } from '../../support/own-folder.ts';
 import { aPool, poolName } from '../../support/parts.ts';
@@ -27,7 +26,6 @@ export type Operated = {
   readonly settings?: Partial<AwsSettings['function']>;
   readonly alarms?: Partial<AwsSettings['alarms']>;
   readonly pools?: readonly DeployedPool[];
-  readonly perPool?: boolean;
 };
 
 const functionDir = ownFolder();
@@ -37,7 +35,7 @@ export function operate(operated: Operated = {}): Template {
   return templateOf(operatedStack(operated));
 }
 
-function operatedStack({ settings, alarms, pools, perPool = false }: Operated): Stack {
+function operatedStack({ settings, alarms, pools }: Operated): Stack {
   const stack = new Stack(newApp(), 'Test');
   const vpc = Vpc.fromVpcAttributes(stack, 'Vpc', {
     vpcId: 'vpc-0123456789abcdef0',
@@ -60,10 +58,9 @@ function operatedStack({ settings, alarms, pools, perPool = false }: Operated): 
     kmsKey: undefined,
   });
   const operated = { autoscaler, pools: sized };
-  const made = new Alarms(stack, 'Alarms', {
+  new Alarms(stack, 'Alarms', {
     ...operated,
     settings: { enabled: true, emails: [], ...alarms },
   });
-  new Dashboard(stack, 'Dashboard', { ...operated, perPool, alarms: made.alarms });
   return stack;
 }

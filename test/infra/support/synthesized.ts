@@ -70,7 +70,6 @@ export const EVERYTHING = deployment(
     permissionsBoundary: `arn:aws:iam::${ACCOUNT}:policy/boundary`,
     function: { memory: 1024, tracing: true, reservedConcurrency: 2 },
     alarms: { emails: ['platform@example.com'] },
-    dashboard: true,
     metrics: { perPool: true },
     tags: { 'cost-center': '4711' },
   },
