@@ -359,12 +359,6 @@ describe('wrong usage', () => {
     expect(code).toBe(2);
     expect(err).toMatch(message);
   });
-
-  it('exits with 0 for --help', async () => {
-    const { code, out } = await run('--help');
-    expect(code).toBe(0);
-    expect(out).toContain('validate');
-  });
 });
 
 it('prints the JSON Schema of the repository with validate --schema', async () => {

@@ -246,16 +246,6 @@ describe('settings', () => {
       expected: /^pools\[0\]\.naem: /,
     },
     {
-      because: 'the max of a pool is 0',
-      settings: deployment([{ ...cpu, max: 0 }]),
-      expected: /^pools\[0\]\.max: /,
-    },
-    {
-      because: 'a file does not exist',
-      settings: { ...deployment([cpu]), coder: { ...deployment([]).coder, caBundle: 'nowhere.pem' } },
-      expected: /coder\.caBundle: reading the CA bundle: no such file/,
-    },
-    {
       because: 'a value is known only at deployment',
       settings: deployment([{ ...cpu, image: `${Lazy.string({ produce: () => 'repository' })}:v2.30.0` }]),
       expected: /^pools\[0\]\.image: is a CDK token, whose value is known only at deployment/,

@@ -86,12 +86,6 @@ function cutAfter(ports: Ports, calls: number): { readonly ports: Ports; readonl
 const MOST_TASKS = 9;
 
 describe('a look', () => {
-  it('launches at most one task per build and loses no job', async () => {
-    const once = await scenario((lab, ports) => cleanLook(ports, lab.config));
-    expect(once).toMatchObject(ALL_DONE);
-    expect(once.launched).toBeLessThanOrEqual(MOST_TASKS);
-  });
-
   it('launches nothing twice if it runs twice at once', async () => {
     const done = await scenario(twice);
     expect(done).toMatchObject(ALL_DONE);

@@ -110,11 +110,6 @@ it('names the bootstrap of CDK before the first deployment', async () => {
   );
 });
 
-it('writes a file that autoscaler validate accepts', async () => {
-  await init();
-  expect(await runIn({}, 'validate', file)).toMatchObject({ code: 0, err: '' });
-});
-
 it('prints no command for a pool: the stack makes the keys', async () => {
   const { out } = await init({ prepare: ({ secrets }) => secrets.put('coder/key-manager-token', 'a-token') });
   expect(out).toContain('Every secret exists.');
@@ -206,15 +201,6 @@ it('leaves out templates whose jobs have scope=user, and says so', async () => {
   const { out } = await init({ templates: [...TEMPLATES, mine] });
   expect(poolsOf()).toHaveLength(3);
   expect(out).toContain('Jobs of "mine" in organization "data" have scope=user.');
-});
-
-it('covers templates that are deprecated, because their workspaces still stop', async () => {
-  await init({
-    prepare: ({ coderd }) => {
-      for (const template of coderd.templates()) coderd.deprecate(template);
-    },
-  });
-  expect(poolsOf()).toHaveLength(3);
 });
 
 it('names the tags of builds that no pool can run', async () => {

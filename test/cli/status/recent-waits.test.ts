@@ -166,14 +166,4 @@ describe('waits that cannot be read', () => {
     const why = 'no ECS service has the tag coder-autoscaler:log-group, which names the log group';
     expect(await waitsInJson(world)).toEqual({ kind: 'unknown', why });
   });
-
-  it('name the log group that does not exist', async () => {
-    const world = await open();
-    const tags = { 'coder-autoscaler:pool': 'cpu', 'coder-autoscaler:log-group': 'elsewhere' };
-    world.world.service('cpu').setTags(tags);
-    const [waits] = await logLines(world);
-    expect(waits).toBe(
-      'waits of the last hour: unknown: querying the log group "elsewhere": ResourceNotFoundException: The specified log group does not exist.',
-    );
-  });
 });

@@ -95,19 +95,6 @@ describe('an outage of the registry for two minutes', () => {
     await on.look(10);
     expect(longestWait(on)).toBeLessThan(6);
   });
-
-  it('lets few tasks start for jobs that come after a failed start', async () => {
-    const on = await start();
-    on.failStarts('CannotPullContainerError: pull image manifest has been retried 7 time(s)');
-    on.addJobs(1);
-    await on.look(1);
-    on.addJobs(10);
-    await on.look(1);
-    expect(launched(on)).toBeLessThanOrEqual(4);
-    on.failStarts();
-    await on.look(5);
-    expect(longestWait(on)).toBeLessThan(5);
-  });
 });
 
 describe('a licence that is lost while daemons start', () => {
