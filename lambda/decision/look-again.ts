@@ -17,7 +17,7 @@ export const NEXT_INVOCATION_MS = MINUTE_MS;
 const SLACK_MS = NEXT_INVOCATION_MS + 15_000;
 
 /** The delays of `looks.every: auto`: while something moves, and where more looks save more waiting. */
-export const AUTO_MS = { usual: 10_000, longer: [30_000, 20_000], shorter: [5_000, 2_000] } as const;
+const AUTO_MS = { usual: 10_000, longer: [30_000, 20_000], shorter: [5_000, 2_000] } as const;
 
 /**
  * What a look costs, in micro-dollars at the prices of us-east-1 (cli/cost/aws-prices.ts has their
@@ -81,7 +81,7 @@ type CostOfDelay = {
 };
 
 /** Looks and waiting cost least together. A build waits for half the delay on average. */
-export function cheapestDelay(delaysMs: readonly number[], { lost, ...looks }: CostOfDelay): number {
+function cheapestDelay(delaysMs: readonly number[], { lost, ...looks }: CostOfDelay): number {
   const costOf = (ms: number): number => costOfLooks(ms, looks) + lost * (ms / 2);
   const [cheapest = NEXT_INVOCATION_MS] = [NEXT_INVOCATION_MS, ...delaysMs].toSorted(by(costOf));
   return cheapest;

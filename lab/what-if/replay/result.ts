@@ -178,5 +178,6 @@ export type PolicyRun = {
   readonly estimates: Estimates;
   /** Of the autoscaler only. */
   readonly peopleWait?: PeopleWait;
+  /** Empty for other policies. */
   readonly pools: readonly PoolSeries[];
 };

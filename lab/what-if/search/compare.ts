@@ -3,7 +3,7 @@ import type { Deployment } from '../../../lambda/config/rules/deployment.ts';
 import { MONTH_MS } from '../../../lambda/decision/model/units.ts';
 import { estimatesOf, plus } from '../estimate/estimate.ts';
 import { BASELINES } from '../policies/index.ts';
-import type { Policy, PolicySettings } from '../policies/policy.ts';
+import type { Policy } from '../policies/policy.ts';
 import { withoutUnservedJobs } from '../replay/fitting.ts';
 import { priceDate, pricesOf } from '../replay/prices.ts';
 import type { Backtest, PolicyRun } from '../replay/result.ts';
@@ -112,24 +112,19 @@ function withOwnDollars(run: PolicyRun, { trace, ownDollars = 0 }: CompareOption
   };
 }
 
-/** Runs a policy with all settings of its grid, and shows it with the best ones. */
+/** Runs a policy with all settings of its grid, and shows the best run. */
 async function policyRun(
   { id, source, title, grid }: Policy,
   options: CompareOptions,
   progress: Progress,
 ): Promise<PolicyRun> {
-  const run = (settings: PolicySettings, isPictured: boolean, done: (share: number) => void) =>
-    options.workerPool.run(orderOf(options, { policy: id, settings }, isPictured), done);
-  const trying = grid.map((settings) => ({ settings, done: progress.add(id, 1) }));
-  const shown = progress.add(id, 1);
-  const tried = trying.map(async ({ settings, done }) => ({
-    settings,
-    ...(await run(settings, false, done)),
-  }));
-  const { settings } = cheapestOf(await Promise.all(tried));
-  const { days, ...best } = await run(settings, true, shown);
+  const tried = grid.map(async (settings) => {
+    const order = orderOf(options, { policy: id, settings }, false);
+    return { settings, ...(await options.workerPool.run(order, progress.add(id, 1))) };
+  });
+  const { days, ...best } = cheapestOf(await Promise.all(tried));
   return {
-    ...{ policy: id, title: title(settings, options.config), settings, isTuned: grid.length > 1 },
+    ...{ policy: id, title: title(best.settings, options.config), isTuned: grid.length > 1 },
     ...(source === undefined ? {} : { source }),
     ...{ estimates: estimatesOf([days]), ...best },
   };

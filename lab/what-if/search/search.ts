@@ -5,9 +5,9 @@ import type { Figures } from '../replay/result.ts';
 export type Tried = { readonly settings: PolicySettings; readonly figures: Figures };
 
 /** `totalOf`: the dollars to minimize. The first of equal ones. `tried`: at least one. */
-export function cheapestOf(
-  tried: readonly Tried[],
+export function cheapestOf<T extends Tried>(
+  tried: readonly T[],
   totalOf: (figures: Figures) => number = ({ dollars }) => dollars.total,
-): Tried {
+): T {
   return tried.reduce((best, each) => (totalOf(each.figures) < totalOf(best.figures) ? each : best));
 }

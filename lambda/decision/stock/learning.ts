@@ -4,7 +4,7 @@
  * time.
  */
 import { HOUR_MS, MINUTE_MS } from '../model/units.ts';
-import { type ChosenRule, chooseRule, type RuleInReplay } from './choose-rule.ts';
+import { type ChosenRule, chooseRule } from './choose-rule.ts';
 import {
   type ReplayedBuild,
   type ReplayedPools,
@@ -70,8 +70,6 @@ export class Learning {
   /** The builds of the next half hour that are still to be played; undefined: all of them. */
   #queue: ReplayedBuild[] | undefined;
   #durations: readonly number[] = [];
-  /** What each rule has cost, as it counts now. */
-  #played: readonly RuleInReplay[] = [];
   chosen: ChosenRule;
 
   /** `from`: the time of the first build. */
@@ -137,21 +135,10 @@ export class Learning {
 
   #choose(before: StockRule): ChosenRule {
     const now = this.#slots;
-    this.#played = this.#candidates.map(({ replay: { rule }, tasks, waiting }) => ({
+    const played = this.#candidates.map(({ replay: { rule }, tasks, waiting }) => ({
       rule,
       cost: { tasks: tasks.at(now), waiting: waiting.at(now) },
     }));
-    return this.chosenAt(this.pools.waitPrice, before);
-  }
-
-  /** The choice at another price of waiting: what is played does not depend on it. `before`: at that price. */
-  chosenAt(waitPrice: number, before: StockRule): ChosenRule {
-    const factor = waitPrice === this.pools.waitPrice ? 1 : waitPrice / this.pools.waitPrice;
-    const played = this.#played.map(({ rule, cost: { tasks, waiting } }) => ({
-      rule,
-      cost: { tasks, waiting: waiting * factor },
-    }));
-    const pools = { ...this.pools, waitPrice };
-    return chooseRule(played, { hours: this.#hours.at(this.#slots), pools, before });
+    return chooseRule(played, { hours: this.#hours.at(now), pools: this.pools, before });
   }
 }

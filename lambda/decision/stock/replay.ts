@@ -84,7 +84,7 @@ export type ReplayedPools = {
 };
 
 /** What is known of how long builds take. */
-export type UsualBuilds = {
+type UsualBuilds = {
   /** Milliseconds; undefined: unknown. */
   readonly meanMs: number | undefined;
   /**
@@ -94,7 +94,7 @@ export type UsualBuilds = {
   readonly inTime: readonly number[];
 };
 
-export const UNKNOWN_BUILDS: UsualBuilds = { meanMs: undefined, inTime: [] };
+const UNKNOWN_BUILDS: UsualBuilds = { meanMs: undefined, inTime: [] };
 
 /** @param durations in milliseconds, the shortest first */
 export function usualBuilds(durations: readonly number[], pools: ReplayedPools): UsualBuilds {

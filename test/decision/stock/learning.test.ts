@@ -129,22 +129,6 @@ describe('what is learned', () => {
     expect(learned(storm, 6 * HOUR).chosen.rule.free).toBeLessThanOrEqual(POOLS.most);
   });
 
-  it('tells the choice at another price of waiting as if that price had been given', () => {
-    const dear = { ...POOLS, waitPrice: 20 * POOLS.waitPrice };
-    const until = 6 * DAY + 10 * HOUR;
-    const { rule } = learned(office, until - SLOT_MS, dear).chosen;
-    const choice = learned(office, until).chosenAt(dear.waitPrice, rule);
-    const expected = learned(office, until, dear).chosen;
-    expect(choice.rule).toEqual(expected.rule);
-    expect(choice.cost.waiting).toBeCloseTo(expected.cost.waiting, 9);
-    expect(choice.rule).not.toEqual(learned(office, until).chosen.rule);
-  });
-
-  it('tells the choice at its own price where waiting costs nothing', () => {
-    const free = learned(office, DAY, { ...POOLS, waitPrice: 0 });
-    expect(free.chosenAt(0, free.chosen.rule)).toEqual(free.chosen);
-  });
-
   it('says what it rests on', () => {
     const learning = learned(office, 2 * DAY + 9 * HOUR);
     expect(learning.seen.builds).toBe(office.filter(({ at }) => at < 2 * DAY + 9 * HOUR).length);
