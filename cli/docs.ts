@@ -18,7 +18,9 @@ export function renderJsonSchema(): string {
 }
 
 export function renderSettingsTable(): string {
-  const rows = valuesBelow(rootSetting()).map(renderRow);
+  const rows = valuesBelow(rootSetting())
+    .filter(({ node }) => node.deprecated !== true)
+    .map(renderRow);
   return ['| setting | type | default | meaning |', '|---|---|---|---|', ...rows].join('\n');
 }
 

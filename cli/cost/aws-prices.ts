@@ -37,8 +37,7 @@ export const PRICES = {
   // systems-manager/pricing: an advanced parameter, and a request for it
   parameterMonth: 0.05,
   parameterCall: 0.05 / 10_000,
-  // kms/pricing, eventbridge/pricing, xray/pricing
+  // kms/pricing, eventbridge/pricing
   keyMonth: 1,
   scheduleRun: 1e-6,
-  trace: 5e-6,
 } as const;

@@ -78,7 +78,7 @@ function dollarsOf(deployment: Deployment, load: Load) {
     logs: costOfLogs(deployment, usage),
     'Secrets Manager': costOfSecrets(deployment) + costOfManagedKeys(deployment),
     KMS: aws.kmsKey === undefined ? 0 : PRICES.keyMonth,
-    'Scheduler, SQS, SNS, SSM, X-Ray': costOfInvocations(deployment, usage) + costOfRecord(load),
+    'Scheduler, SQS, SNS, SSM': costOfInvocations(usage) + costOfRecord(load),
   };
 }
 
@@ -258,8 +258,8 @@ function costOfRecord({ share }: Load): number {
 }
 
 /** The queue of undelivered invocations and the topic cost nothing without errors and alarms. */
-function costOfInvocations({ aws }: Deployment, { looks }: Usage): number {
+function costOfInvocations({ looks }: Usage): number {
   const messages = (looks - INVOCATIONS) * ASSUMED.requestsPerMessage;
   const queue = (messages + INVOCATIONS * ASSUMED.pollsPerMinute) * PRICES.sqsRequest;
-  return INVOCATIONS * PRICES.scheduleRun + queue + (aws.function.tracing ? looks * PRICES.trace : 0);
+  return INVOCATIONS * PRICES.scheduleRun + queue;
 }

@@ -49,7 +49,7 @@ it('fills in every default of the smallest configuration', () => {
       logs: { retentionDays: 30 },
       bindTaskRoles: false,
       guardDuty: false,
-      function: { memory: 512, inVpc: true, tracing: false },
+      function: { memory: 512, inVpc: true },
       earlySuccess: false,
       alarms: { enabled: true, emails: [] },
       metrics: { perPool: false },

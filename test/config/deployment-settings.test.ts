@@ -27,7 +27,7 @@ it('reads every setting of the section aws', () => {
     permissionsBoundary: 'arn:aws:iam::123456789012:policy/boundary',
     bindTaskRoles: true,
     guardDuty: true,
-    function: { memory: 1024, inVpc: false, tracing: true, reservedConcurrency: 3 },
+    function: { memory: 1024, inVpc: false },
     earlySuccess: true,
     alarms: { topic: TOPIC },
     metrics: { perPool: true },
@@ -152,10 +152,6 @@ const VALUES: readonly Refused[] = [
   { aws: { function: { memory: 255 } }, says: 'aws.function.memory: expected at least 256, got 255' },
   { aws: { function: { memory: 10_241 } }, says: 'aws.function.memory: expected at most 10240, got 10241' },
   {
-    aws: { function: { reservedConcurrency: 0 } },
-    says: 'aws.function.reservedConcurrency: expected at least 1, got 0',
-  },
-  {
     aws: { stack: '2nd' },
     says: 'aws.stack: "2nd" is not the name of a CloudFormation stack; use at most 128 letters, digits and hyphens, and begin with a letter',
   },
@@ -259,10 +255,6 @@ const TOGETHER: readonly Refused[] = [
   {
     pool: { environment: { AWS_SECRET_ACCESS_KEY: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' } },
     says: 'warning: pools[0].environment.AWS_SECRET_ACCESS_KEY: looks like a secret, and the template and the AWS console would show it; store it in AWS Secrets Manager and refer to it in secrets',
-  },
-  {
-    aws: { function: { reservedConcurrency: 2 } },
-    says: 'warning: aws.function.reservedConcurrency: is less than 3, but the schedule and two messages may start looks at once; Lambda throttles the others, and a look may come up to a minute late; write 3 or more',
   },
   {
     aws: { tags: { token: 'Zq8sKx2Lw9-Zq8sKx2Lw9Zq8sKx2Lw9ab' } },

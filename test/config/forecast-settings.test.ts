@@ -13,7 +13,7 @@ it('reads startTime', () => {
   expect(read({ startTime: '45s' })?.startTimeMs).toBe(45_000);
 });
 
-it('fills in the defaults of a schedule: every day, min 0 and no exceptions', () => {
+it('fills in the defaults of a schedule: every day and min 0', () => {
   expect(read(schedule({ warm: 1 }))?.schedules).toEqual([
     {
       days: [0, 1, 2, 3, 4, 5, 6],
@@ -22,7 +22,6 @@ it('fills in the defaults of a schedule: every day, min 0 and no exceptions', ()
       timezone: 'Europe/Berlin',
       min: 0,
       warm: 1,
-      except: [],
     },
   ]);
 });
@@ -127,23 +126,6 @@ it.each([
   },
   { pool: schedule({ timezone: '' }), says: `schedules[0].timezone: "" is not a time zone; ${IANA}` },
   {
-    pool: schedule({ except: '2026-12-25' }),
-    says: 'schedules[0].except: expected a list, got "2026-12-25"; for example: [ 2026-12-25 ]',
-  },
-  {
-    pool: schedule({ except: ['25.12.2026'] }),
-    says: 'schedules[0].except[0]: "25.12.2026" is not a date; write YYYY-MM-DD, such as 2026-12-25',
-  },
-  {
-    pool: schedule({ except: ['2028-02-29', '2026-02-29'] }),
-    says: 'schedules[0].except[1]: "2026-02-29" is not a day of the calendar; correct the month or the day',
-  },
-  {
-    pool: schedule({ except: ['2026-13-01'] }),
-    says: 'schedules[0].except[0]: "2026-13-01" is not a day of the calendar; correct the month or the day',
-  },
-  { pool: schedule({ min: -1 }), says: 'schedules[0].min: expected at least 0, got -1' },
-  {
     pool: schedule({ warm: 0 }),
     says: 'schedules[0]: min and warm are both 0, so the schedule has no effect; write one of them, such as warm: 2',
   },
@@ -156,7 +138,7 @@ it.each([
   },
   {
     pool: schedule({ tz: 'Europe/Berlin' }),
-    says: 'schedules[0].tz: unknown setting; did you mean "to"? allowed: days, from, to, timezone, warm, min, except',
+    says: 'schedules[0].tz: unknown setting; did you mean "to"? allowed: days, from, to, timezone, warm, min',
   },
 ])('refuses $pool: $says', ({ pool, says }) => {
   expect(problemsOf(fileWith(pool)).join('\n')).toBe(`pools[0].${says}`);

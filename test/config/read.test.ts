@@ -198,7 +198,7 @@ describe('values', () => {
   reports(
     'settings that have ended',
     withPool(
-      '    waiting: { stop: 1 }\n    whenBlind: { floor: 1 }\n    prewarm: { max: 5 }\n    prebuilds: { maxTasks: 5 }\n    spotBase: 1\n    prometheusPort: 2112\n    readonlyRootFilesystem: true\n    taskRole: { statements: [] }\n    wake: { maxDelay: 5m }\n',
+      '    waiting: { stop: 1 }\n    whenBlind: { floor: 1 }\n    prewarm: { max: 5 }\n    prebuilds: { maxTasks: 5 }\n    spotBase: 1\n    schedules: [{ from: 08:00, to: 09:00, timezone: UTC, warm: 1, except: [2026-12-25] }]\n    prometheusPort: 2112\n    readonlyRootFilesystem: true\n    taskRole: { statements: [] }\n    wake: { maxDelay: 5m }\naws: { function: { tracing: true, reservedConcurrency: 3 } }\n',
     ).replace('coder:\n', 'coder:\n  prebuildsFailureHardLimit: 3\n'),
     [
       '2:3: coder.prebuildsFailureHardLimit: no longer exists; remove it. coderd itself tells template admins of a preset whose prebuilds fail',
@@ -207,10 +207,13 @@ describe('values', () => {
       '11:5: pools[0].prewarm: no longer exists; remove it. Each scheduled start gets a daemon, up to max; with waiting.autostart: 0 one daemon serves all',
       '12:5: pools[0].prebuilds: no longer exists; remove it. Prebuilds launch up to 4/5 of max; if only prebuilds use the pool, write a max that is a quarter higher',
       '13:5: pools[0].spotBase: no longer exists; write capacity: [spot, on-demand], which fails over, or make two pools',
-      '14:5: pools[0].prometheusPort: no longer exists; write environment: { CODER_PROMETHEUS_ENABLE: "true", CODER_PROMETHEUS_ADDRESS: "0.0.0.0:2112" }',
-      '15:5: pools[0].readonlyRootFilesystem: no longer exists; remove it. The container does not run as root: it can write the same folders',
-      '16:17: pools[0].taskRole.statements: no longer exists; write policies, with the ARN of a managed policy that has these statements',
-      '17:5: pools[0].wake: expected true or false, got a mapping; write true, or false to start for jobs only. Stops and deletions may be 10 minutes late',
+      '14:67: pools[0].schedules[0].except: no longer exists; remove it. On such a day the schedule keeps daemons that nobody needs, or pin the pool',
+      '15:5: pools[0].prometheusPort: no longer exists; write environment: { CODER_PROMETHEUS_ENABLE: "true", CODER_PROMETHEUS_ADDRESS: "0.0.0.0:2112" }',
+      '16:5: pools[0].readonlyRootFilesystem: no longer exists; remove it. The container does not run as root: it can write the same folders',
+      '17:17: pools[0].taskRole.statements: no longer exists; write policies, with the ARN of a managed policy that has these statements',
+      '18:5: pools[0].wake: expected true or false, got a mapping; write true, or false to start for jobs only. Stops and deletions may be 10 minutes late',
+      '19:20: aws.function.tracing: no longer exists; remove it. The log event of each look has calls and durations',
+      '19:35: aws.function.reservedConcurrency: no longer exists; remove it. Looks may overlap',
     ],
   );
   reports('no pools', `${HEAD}pools: []\n`, [

@@ -98,7 +98,6 @@ describe('floors', () => {
     timezone: 'UTC',
     min: 0,
     warm: 0,
-    except: [],
     ...given,
   });
   it.each(table<{ scenario: string; pool: Partial<PoolConfig>; due: number; expected: string }>`

@@ -135,8 +135,7 @@ describe('the dollars a month', () => {
     Secrets Manager | ${{ secrets: { A: { secret: 'coder/key', jsonKey: 'a' }, B: { secret: 'b' } } }} |                                     | ${1.2 + 0.2628}                | one secret can hold several values
     KMS             |               |                                     | 0                              | AWS's own keys are free
     KMS             |               | ${{ kmsKey: EVERYTHING.aws?.kmsKey }} | 1                              | your own key is not free
-    Scheduler, SQS, SNS, SSM, X-Ray |               |                                     | ${0.0438 + 0.2628 + 0.05}      | there are 43,800 runs, and 657,000 empty receives at $0.40 a million, and an advanced parameter costs five cents
-    Scheduler, SQS, SNS, SSM, X-Ray |               | ${{ function: { tracing: true } }}  | ${0.0438 * 6 + 0.2628 + 0.05}  | a trace costs five times as much as a run
+    Scheduler, SQS, SNS, SSM |               |                                     | ${0.0438 + 0.2628 + 0.05}      | there are 43,800 runs, and 657,000 empty receives at $0.40 a million, and an advanced parameter costs five cents
   `)('are $dollars for $what without builds: $because', ({ what, dollars, ...written }) => {
     expect(line(costOf(deploymentOf(written), QUIET), what)).toBeCloseTo(dollars, 6);
   });
@@ -152,7 +151,7 @@ describe('the dollars a month', () => {
     // 300 looks an hour are started by a message, with three requests
     const messages = WORK_HOURS * 300 * 3 * 0.0000004;
     const record = 0.05 + WORK_HOURS * 60 * 0.000005;
-    expect(line(busy, 'Scheduler, SQS, SNS, SSM, X-Ray')).toBeCloseTo(0.0438 + 0.2628 + messages + record, 6);
+    expect(line(busy, 'Scheduler, SQS, SNS, SSM')).toBeCloseTo(0.0438 + 0.2628 + messages + record, 6);
     expect(line(busy, 'logs')).toBeCloseTo((looks * 0.000004 + taskHours * 0.002) * 0.53, 6);
     expect(line(busy, 'metrics')).toBeCloseTo((5 + (11 * WORK_HOURS) / 730) * 0.3, 6);
   });

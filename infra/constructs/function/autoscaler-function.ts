@@ -35,11 +35,8 @@ export class AutoscalerFunction extends Construct {
       memorySize: settings.memory,
       // An invocation ends before the next one starts.
       timeout: Duration.seconds(55),
-      // Off by default: concurrent looks do no harm, an account with a quota of 10 cannot reserve
-      // any (docs/internals/aws.md §5), and Lambda would refuse a dry run while a look runs.
-      reservedConcurrentExecutions: settings.reservedConcurrency,
       role,
-      tracing: settings.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
+      tracing: Tracing.DISABLED,
       environment: {
         AUTOSCALER_CLUSTER: props.cluster.clusterName,
         AUTOSCALER_STACK: this.service,
@@ -54,7 +51,7 @@ export class AutoscalerFunction extends Construct {
     });
     new LookSchedule(this, 'Schedule', { target: this.function, kmsKey });
     looks.invoke(this.function);
-    acknowledgeFindings(this.function, settings.tracing);
+    acknowledgeFindings(this.function);
   }
 }
 
@@ -85,15 +82,13 @@ function functionRole(scope: Construct, props: LookFunctionProps, record: String
   return role;
 }
 
-function acknowledgeFindings(lambda: LambdaFunction, isTraced: boolean): void {
+function acknowledgeFindings(lambda: LambdaFunction): void {
   acknowledgeAll(
     lambda,
     "A failed look needs no retry: the next look reads everything again. The log has the cause, and Lambda's metric Errors has an alarm",
     'Serverless-LambdaDLQ',
     'Serverless-LambdaAsyncFailureDestination',
   );
-  if (isTraced) return;
-  const reason =
-    'Tracing is a setting (aws.function.tracing) and off by default. The log event of each look already has calls and durations, and X-Ray bills every trace';
+  const reason = 'The log event of each look already has calls and durations, and X-Ray bills every trace';
   acknowledge(lambda, { id: 'Serverless-LambdaTracing', reason });
 }

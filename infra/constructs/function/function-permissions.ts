@@ -69,7 +69,7 @@ function wildcards(role: Role, props: LookFunctionProps): readonly Wildcard[] {
     {
       resource: '*',
       reason:
-        'ecs:ListServices and ecs:ListTasks have no resource level, so a condition restricts them to the cluster. secretsmanager:ListSecrets has none either, and returns names, tags and times, never values. In a VPC, Lambda creates network interfaces with this role, and their ids are not known before. A second statement denies the code these calls. With tracing on, X-Ray has no resource level',
+        'ecs:ListServices and ecs:ListTasks have no resource level, so a condition restricts them to the cluster. secretsmanager:ListSecrets has none either, and returns names, tags and times, never values. In a VPC, Lambda creates network interfaces with this role, and their ids are not known before. A second statement denies the code these calls.',
     },
     {
       resource: allOf('service', role, props.cluster),

@@ -14,6 +14,10 @@ const MEANT: Readonly<Record<string, string>> = {
     'no longer exists; remove it. Prebuilds launch up to 4/5 of max; if only prebuilds use the pool, write a max that is a quarter higher',
   'pools[].prewarm':
     'no longer exists; remove it. Each scheduled start gets a daemon, up to max; with waiting.autostart: 0 one daemon serves all',
+  'pools[].schedules[].except':
+    'no longer exists; remove it. On such a day the schedule keeps daemons that nobody needs, or pin the pool',
+  'aws.function.tracing': 'no longer exists; remove it. The log event of each look has calls and durations',
+  'aws.function.reservedConcurrency': 'no longer exists; remove it. Looks may overlap',
   'pools[].spotBase':
     'no longer exists; write capacity: [spot, on-demand], which fails over, or make two pools',
   'pools[].prometheusPort':

@@ -38,12 +38,6 @@ function* checkInstances(pool: PoolDraft): Findings {
 function* checkAws(aws: Mapping): Findings {
   const [network, logs, alarms] = [toMapping(aws.network), toMapping(aws.logs), toMapping(aws.alarms)];
   yield* checkVpc(network);
-  const { reservedConcurrency } = toMapping(aws.function);
-  if (reservedConcurrency === 1 || reservedConcurrency === 2)
-    yield warning(
-      ['aws', 'function', 'reservedConcurrency'],
-      'is less than 3, but the schedule and two messages may start looks at once; Lambda throttles the others, and a look may come up to a minute late; write 3 or more',
-    );
   if (network.vpc !== undefined)
     yield* refuse(
       [network, ['aws', 'network']],

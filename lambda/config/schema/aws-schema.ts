@@ -86,15 +86,6 @@ const lambda = z
       description:
         'Run the function in the network of the tasks. With `false` it runs outside, and coderd must be reachable from the internet.',
     }),
-    tracing: z.boolean().default(false).meta({ description: 'Trace invocations with X-Ray.' }),
-    reservedConcurrency: z
-      .int()
-      .min(1)
-      .meta({
-        description:
-          'Reserved concurrency of the function. It is not needed for safety: looks may overlap. Write 3 or more: the schedule and two messages may start looks at once, and Lambda throttles the others. New accounts cannot reserve any.',
-      })
-      .optional(),
   })
   .prefault({})
   .meta({ description: 'The Lambda function.' });

@@ -16,7 +16,6 @@ export const KINDS = {
   dollars: { noun: 'a number of dollars', form: 'dollars: `0.10`', unit: '' },
   'days of the week': { noun: 'days of the week', form: 'days: `mon-fri`, `mon,wed`', unit: '' },
   'time of day': { noun: 'a time of day', form: 'time of day: `08:30`', unit: 'Minute' },
-  date: { noun: 'a date', form: 'date: `2026-12-25`', unit: '' },
   'secret reference': { noun: 'a mapping', form: '`{ secret, jsonKey? }`', unit: '' },
 } as const satisfies Readonly<Record<string, Facts>>;
 

@@ -61,18 +61,6 @@ const timezone = z
   })
   .meta({ description: 'IANA name of the time zone of `from` and `to`.', examples: ['Europe/Berlin'] });
 
-const date = z
-  .string()
-  .regex(/^\d{4}-\d\d-\d\d$/, 'is not a date; write YYYY-MM-DD, such as 2026-12-25')
-  .refine(exists, 'is not a day of the calendar; correct the month or the day')
-  .meta({ title: 'date' satisfies Kind, description: 'A date.', examples: ['2026-12-25'] });
-
-/** Whether the date exists. `Date` reads the 30th of February as the 2nd of March. */
-function exists(text: string): boolean {
-  const time = Date.parse(`${text}T00:00:00Z`);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
-}
-
 const EXAMPLE = { days: 'mon-fri', from: '08:30', to: '18:30', timezone: 'Europe/Berlin', warm: 5 };
 
 export const schedules = z
@@ -93,10 +81,6 @@ export const schedules = z
           .min(0)
           .default(0)
           .meta({ description: 'The fewest tasks while the schedule is active.' }),
-        except: z
-          .array(date)
-          .default([])
-          .meta({ description: 'Dates on which the schedule does not begin.', examples: [['2026-12-25']] }),
       })
       .meta({ examples: [EXAMPLE] })
       .transform(({ from, to, ...schedule }) => ({ ...schedule, fromMinute: from, toMinute: to })),

@@ -303,10 +303,10 @@ export const poolSchema = z.strictObject({
     description:
       'Drain all tasks of the pool and launch none. Remove the pool from the file once `autoscaler status` shows no task in it.',
   }),
-  scaleIn: z.enum(['lease']).default('lease').meta({
-    description:
-      'No longer needed: every pool has the [guard](how-it-works.md#no-build-is-killed-the-lease).',
-  }),
+  scaleIn: z
+    .enum(['lease'])
+    .default('lease')
+    .meta({ description: 'No longer needed: every pool has the guard.', deprecated: true }),
   image: image.optional(),
   cpu: cpu.optional(),
   memory: memory.optional(),

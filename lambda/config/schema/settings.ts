@@ -29,6 +29,8 @@ export type SettingNode = {
   readonly isPrivate?: boolean;
   /** Whether a replay shows what the setting does. Not in the JSON Schema. @default true */
   readonly isReplayed?: boolean;
+  /** Accepted, and not in docs/settings.md. */
+  readonly deprecated?: boolean;
 };
 
 export type Setting = {

@@ -50,8 +50,6 @@ export type Schedule = {
   readonly min: number;
   /** Daemons kept free. */
   readonly warm: number;
-  /** Dates on which the window does not begin: `2026-12-25`. */
-  readonly except: readonly string[];
 };
 
 /** Spot comes first. Without `spot`, the service on Spot drains, so that it can be removed. */

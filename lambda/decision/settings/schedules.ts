@@ -47,9 +47,9 @@ const windowsOf = memoized((_: Schedule) => new Map<number, Window | undefined>(
 
 /** Undefined: none begins on this date. Empty: the clock skips all of it. */
 export function windowOf(schedule: Schedule, date: string): Window | undefined {
-  const { days, except, fromMinute, toMinute, timezone } = schedule;
+  const { days, fromMinute, toMinute, timezone } = schedule;
   const midnight = Date.parse(`${date}T00:00:00Z`);
-  if (except.includes(date) || !days.some((day) => day === new Date(midnight).getUTCDay())) return undefined;
+  if (!days.some((day) => day === new Date(midnight).getUTCDay())) return undefined;
   const end = midnight + toMinute * MINUTE_MS + (toMinute <= fromMinute ? DAY_MS : 0);
   return {
     from: Math.min(...instantsOf(timezone, midnight + fromMinute * MINUTE_MS)) as EpochMs,

@@ -131,8 +131,8 @@ const STEPS: readonly Step[] = [
     to: aws({ permissionsBoundary: 'arn:aws:iam::123456789012:policy/boundary' }),
   },
   {
-    change: '`aws.function` (memory, tracing, reservedConcurrency)',
-    to: aws({ function: { memory: 1024, tracing: true, reservedConcurrency: 2 } }),
+    change: '`aws.function.memory`',
+    to: aws({ function: { memory: 1024 } }),
   },
   { change: '`aws.guardDuty`', to: aws({ guardDuty: true }) },
   { change: '`aws.earlySuccess`', to: aws({ earlySuccess: true }) },

@@ -53,7 +53,7 @@ function operatedStack({ settings, alarms, pools }: Operated): Stack {
     token: { secret: 'coder/autoscaler-token' },
     functionDir,
     taskFamilies: 'TestAutoscalerPool*',
-    settings: { memory: 512, inVpc: true, tracing: false, ...settings },
+    settings: { memory: 512, inVpc: true, ...settings },
     logGroup: new LogGroup(stack, 'Logs'),
     kmsKey: undefined,
   });

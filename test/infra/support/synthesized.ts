@@ -68,7 +68,7 @@ export const EVERYTHING = deployment(
     logs: { retentionDays: 90 },
     kmsKey: arnOf('kms', 'key/01234567-89ab-cdef-0123-456789abcdef'),
     permissionsBoundary: `arn:aws:iam::${ACCOUNT}:policy/boundary`,
-    function: { memory: 1024, tracing: true, reservedConcurrency: 2 },
+    function: { memory: 1024 },
     alarms: { emails: ['platform@example.com'] },
     metrics: { perPool: true },
     tags: { 'cost-center': '4711' },

@@ -129,7 +129,6 @@ export const forecastSettings: fc.Arbitrary<Pick<PoolConfig, 'wake' | 'schedules
             timezone: 'Europe/Berlin',
             min,
             warm: 1 - min,
-            except: [],
           },
         ]
       : [],

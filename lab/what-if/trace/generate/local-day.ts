@@ -40,7 +40,7 @@ export function plusDays(date: string, days: number): string {
 
 function firstShowing(timezone: string, date: string, minute: number): EpochMs {
   const window = windowOf(
-    { days: EVERY_DAY, except: [], timezone, fromMinute: minute, toMinute: minute + 1, min: 0, warm: 0 },
+    { days: EVERY_DAY, timezone, fromMinute: minute, toMinute: minute + 1, min: 0, warm: 0 },
     date,
   );
   if (window === undefined)
