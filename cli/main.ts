@@ -18,7 +18,6 @@ process.exitCode = await runCli(process.argv.slice(2), {
   ...(process.stderr.isTTY && process.env.TERM !== 'dumb' ? { terminal: process.stderr } : {}),
   ...(process.stdout.isTTY ? { columns: process.stdout.columns } : {}),
   ...(process.stdin.isTTY && process.stderr.isTTY ? { ask } : {}),
-  fetch,
   now: () => Date.now() as EpochMs,
 });
 

@@ -3,10 +3,8 @@ import { type Command, Option } from 'commander';
 import { parseSnapshot, snapshotToJson } from '../lambda/adapters/snapshot-schema.ts';
 import { decodeUtf8 } from '../lambda/config/utf8.ts';
 import { type Deliberation, deliberate } from '../lambda/decision/decide.ts';
-import { type EpochMs, isoTime } from '../lambda/decision/model/brands.ts';
 import type { Snapshot } from '../lambda/decision/model/snapshot.ts';
 import { withPromises } from '../lambda/decision/promise/promise.ts';
-import { timeText } from '../lambda/explain/format.ts';
 import { planText } from '../lambda/explain/text.ts';
 import { explainPool } from './explain/explain-pool.ts';
 import {
@@ -17,14 +15,11 @@ import {
 } from './shared/cli-environment.ts';
 import { lookLive, unreadLists } from './shared/live.ts';
 import { type LiveOptions, readConfig, withJsonOption, withLiveOptions } from './shared/live-options.ts';
-import { parseTime } from './shared/option-values.ts';
 import { wrapLines } from './shared/plain-table.ts';
-import { snapshotAt } from './shift-snapshot.ts';
 
 type PlanOptions = LiveOptions & {
   readonly snapshot?: string;
   readonly save?: string;
-  readonly at?: EpochMs;
   readonly json: boolean;
   readonly explain?: string;
 };
@@ -43,11 +38,6 @@ export function addPlanCommand(program: Command, { cliEnvironment, exitWith }: C
         'also write what was read to a snapshot file, which holds no secrets',
       ).conflicts('snapshot'),
     )
-    .option(
-      '--at <time>',
-      "plan for a later time, such as 2026-03-02T08:58:00Z, with today's pools, daemons and jobs",
-      parseTime,
-    )
     .option('--explain <pool-name>', 'explain the decision about one pool step by step')
     .action(async (options: PlanOptions) => exitWith(await plan(options, cliEnvironment)));
 }
@@ -61,10 +51,7 @@ async function plan(options: PlanOptions, cliEnvironment: CliEnvironment): Promi
           config: readConfig(options.config, cliEnvironment).config,
         };
   if (options.save !== undefined) save(options.save, snapshot, cliEnvironment);
-  const seen = options.at === undefined ? snapshot : laterThan(snapshot, options.at);
-  const note = options.at === undefined || options.json ? '' : `${laterNote(snapshot, options.at)}\n\n`;
-  const made = deliberate(seen, config);
-  const text = `${note}${render(options.at === undefined ? made : withoutDeaths(made), seen, options)}`;
+  const text = render(deliberate(snapshot, config), snapshot, options);
   cliEnvironment.out(`${options.json ? text : wrapLines(text, cliEnvironment.columns)}\n`);
   return unreadLists(snapshot).length > 0 ? 1 : 0;
 }
@@ -78,26 +65,6 @@ function save(file: string, snapshot: Snapshot, { err }: CliEnvironment): void {
     });
   }
   err(`wrote ${file}\n`);
-}
-
-function laterThan(snapshot: Snapshot, at: EpochMs): Snapshot {
-  if (at >= snapshot.takenAt) return snapshotAt(snapshot, at);
-  throw new InputError(
-    `planning at ${isoTime(at)}: the snapshot is of ${isoTime(snapshot.takenAt)} and has no earlier transitions. Give a later time`,
-  );
-}
-
-const DEATHS: ReadonlySet<string> = new Set(['build-died-with-task', 'build-of-task-unknown']);
-
-/** A later snapshot has moved the times of deaths, by which people look for what is left in the cloud. */
-function withoutDeaths(deliberation: Deliberation): Deliberation {
-  const { plan } = deliberation;
-  const findings = plan.findings.filter(({ code }) => !DEATHS.has(code));
-  return { ...deliberation, plan: { ...plan, findings } };
-}
-
-function laterNote({ takenAt }: Snapshot, at: EpochMs): string {
-  return `Planned for ${timeText(isoTime(at))}, with the pools, daemons and jobs of ${timeText(isoTime(takenAt))}, whose ages stay as they are. Only the next transition of each workspace is known`;
 }
 
 function render(deliberation: Deliberation, snapshot: Snapshot, { json, explain }: PlanOptions): string {

@@ -88,6 +88,7 @@ const ENDED: Readonly<Record<string, string>> = {
   orphans: 'use "autoscaler explain --dead"',
   'keys check': 'use "autoscaler doctor"',
   snapshot: 'use "autoscaler plan --save FILE"',
+  'plan --at': '"autoscaler plan" names what it forecasts: which pool starts, when, and for what',
   schema: 'use "autoscaler validate --schema"',
   'trace import': 'jq writes a trace of other systems: docs/backtest.md, "Traces of other systems"',
 };

@@ -24,7 +24,6 @@ import { checkCluster } from './cluster.ts';
 import { checkLicence, checkOrganizations, organizationNames, organizationOf } from './coderd.ts';
 import { checkCredentials, renewalAdvice } from './credentials.ts';
 import { checkKeyFunction } from './key-function.ts';
-import { type LaunchPrice, readLaunchPrice } from './launch-price.ts';
 
 export async function checkAll(context: DoctorContext): Promise<readonly Check[]> {
   const { config, clients, cluster, until } = context;
@@ -33,7 +32,7 @@ export async function checkAll(context: DoctorContext): Promise<readonly Check[]
   const blocker = blockerOf(token);
   const coderReading = readCoder(context, known);
   const findings = coderReading.then((coder) => findingsOf(context, known, coder));
-  const [coder, found, licence, keys, keyFunction, inCluster, launchPrices, role] = await Promise.all([
+  const [coder, found, licence, keys, keyFunction, inCluster, role] = await Promise.all([
     coderReading,
     findings,
     checkLicence(clients.coderd, blocker),
@@ -47,7 +46,6 @@ export async function checkAll(context: DoctorContext): Promise<readonly Check[]
       until,
       blocker: blockerOf(aws),
     }),
-    checkLaunchPrices(context),
     cluster === undefined && blockerOf(aws) === undefined ? checkServiceRole(until) : [],
   ]);
   return [
@@ -58,7 +56,6 @@ export async function checkAll(context: DoctorContext): Promise<readonly Check[]
       ...(keys[index] ?? []),
       ...checkDaemons(pool, found, keys[index] ?? []),
       checkImage(pool, found, server),
-      ...(launchPrices[index] ?? []),
     ]),
     ...keyFunction,
     ...role,
@@ -175,36 +172,4 @@ async function checkServiceRole(until: AbortSignal): Promise<readonly Check[]> {
   if (seen === 'there') return [ok(name, 'AWSServiceRoleForECS exists')];
   const says = `this account has no AWSServiceRoleForECS, and its first deployment may fail. Run: ${SERVICE_ROLE_COMMAND}`;
   return [warn(name, says)];
-}
-
-/** Prices differ by Region, and images by release. Smaller differences need no change. */
-const MOST_OFF = 1 / 3;
-
-/** A check for each pool whose price is known, in the order of the pools. */
-async function checkLaunchPrices({
-  config,
-  cliEnvironment,
-}: DoctorContext): Promise<readonly (readonly Check[])[]> {
-  const images = unique(config.pools, imageOf);
-  const prices = await Promise.all(
-    images.map((pool) => readLaunchPrice(pool, config.aws.network, cliEnvironment)),
-  );
-  const byImage = new Map(images.map((pool, index) => [imageOf(pool), prices[index]]));
-  return config.pools.map((pool) => {
-    const price = byImage.get(imageOf(pool));
-    return price === undefined ? [] : [checkLaunchPrice(pool, price)];
-  });
-}
-
-const imageOf = ({ image, architecture }: PoolConfig): string => `${image} ${architecture}`;
-
-function checkLaunchPrice({ name: pool, dollarsPerLaunch }: PoolConfig, price: LaunchPrice): Check {
-  const name = `pool "${pool}": price of a launch`;
-  const off = Math.abs(dollarsPerLaunch - price.dollars);
-  if (off <= MOST_OFF * Math.max(dollarsPerLaunch, price.dollars))
-    return ok(name, `$${dollarsPerLaunch} fits ${price.from}`);
-  return warn(
-    name,
-    `dollarsPerLaunch is ${dollarsPerLaunch}, but a launch pulls ${price.from}. Write dollarsPerLaunch: ${price.dollars}, unless a CDK app passes a VPC without this route`,
-  );
 }

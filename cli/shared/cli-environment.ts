@@ -15,14 +15,12 @@ export type CliEnvironment = {
   readonly columns?: number;
   /** Milliseconds after which a command shows that it still works. @default 2,000 */
   readonly quietMs?: number;
-  /** Of `doctor` for all answers together, and of a registry. @default 7,500, and 3,000 for the registry */
+  /** Of `doctor`, for all answers together. @default 7,500 */
   readonly answerMs?: number;
   /** Without any answer, until `plan`, `status` and `snapshot` stop waiting. @default 7,500 */
   readonly silenceMs?: number;
   /** Milliseconds between two questions whether a query of the log has ended. @default 250 to 2,000 */
   readonly pollMs?: number;
-  /** Asks the registry of an image. Undefined: sizes of images are unknown. */
-  readonly fetch?: typeof globalThis.fetch;
   readonly now: () => EpochMs;
 };
 

@@ -293,23 +293,6 @@ it.each<Case>([
   for (const text of says) expect(out).toContain(text);
 });
 
-it('plans for a later time: what is due then, without what was due before', async () => {
-  const drawn = draw({
-    pools: { cpu: {}, gpu: { tags: gpu, max: 4 } },
-    workspaces: [
-      { count: 3, startsInS: 2400 },
-      { count: 200, tags: gpu, startsInS: 7200 },
-    ],
-  });
-  const out = await plan(drawn, '--at', '2026-11-20T10:58:30Z');
-  expect(out).toContain(
-    'Planned for 20 November 2026 10:58:30 UTC, with the pools, daemons and jobs of 20 November 2026 09:00:00 UTC, whose ages stay as they are. Only the next transition of each workspace is known\n\nplan for',
-  );
-  expect(out).toMatch(/ cpu {2}0 {7}nothing to do\n {2}\+ gpu {2}0 -> 4 /);
-  const json = await plan(drawn, '--at', '2026-11-20T11:58:30+01:00', '--json');
-  expect(JSON.parse(json)).toMatchObject({ takenAt: '2026-11-20T10:58:30.000Z' });
-});
-
 type Explained = Omit<Case, 'says'> & { readonly expected: string };
 
 it.each<Explained>([

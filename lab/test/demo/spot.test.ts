@@ -126,12 +126,6 @@ describe('the example of a plan', () => {
     expect(JSON.parse(JSON.stringify(snapshot))).toEqual(JSON.parse(read('examples/plan/snapshot.json')));
   });
 
-  it('works for another time', async () => {
-    const [first] = shown;
-    const command = (first?.command ?? '').split(' ');
-    expect((await run(...command, '--at', '2026-03-02T09:03:00Z')).code).toBe(0);
-  });
-
   it('contains no token and no secret', () => {
     expect(read('examples/plan/snapshot.json')).not.toMatch(/token|secret|password/i);
   });

@@ -13,10 +13,5 @@ const ECR = /^\d{12}\.dkr[.-]ecr(-fips)?\.[^/]*\//;
  * through a NAT gateway, except on instances, which keep images.
  */
 export function defaultLaunchPrice({ image, instances }: Pick<PoolConfig, 'image' | 'instances'>): number {
-  return ECR.test(image) || instances !== undefined ? 0 : launchPriceOf(CODER_IMAGE_GB);
-}
-
-/** Dollars for this many GB through a NAT gateway. */
-export function launchPriceOf(gb: number): number {
-  return Number((gb * NAT_GB_DOLLARS).toFixed(5));
+  return ECR.test(image) || instances !== undefined ? 0 : CODER_IMAGE_GB * NAT_GB_DOLLARS;
 }

@@ -279,7 +279,7 @@ export const poolSchema = z.strictObject({
     }),
   waiting: poolWaiting,
   dollarsPerLaunch: dollars(
-    'Dollars that one launch costs in addition to the task: the compressed GB of the image times $0.045, the price of NAT gateways. The default is that of 0.3 GB. Write 0 if your own VPC has another way out. `doctor` checks it for public images of ghcr.io.',
+    'Dollars that one launch costs in addition to the task: the compressed GB of the image times $0.045, the price of NAT gateways. The default is that of 0.3 GB. Write 0 if your own VPC has another way out.',
     DOLLARS_PER_LAUNCH,
   )
     .meta({ follows: '`0.0135`; `0` for an image in ECR, and with `capacity.provider`' })

@@ -66,17 +66,6 @@ async function withLines(lines: readonly object[], ...args: readonly string[]): 
   return call(own, ...args);
 }
 
-it('is in the plan of now with its time, and in no plan of a later time, which would move it', async () => {
-  const own = await open();
-  await loseABuild(own);
-  expect((await own.call('plan')).out).toContain('1 build died with its task');
-  const later = ['--at', '2026-03-02T10:00:00Z'];
-  const { out } = await own.call('plan', ...later);
-  expect(out).toContain('plan for 2 March 2026 10:00:00 UTC');
-  for (const text of [out, (await own.call('plan', ...later, '--explain', 'cpu')).out])
-    expect(text).not.toContain('died');
-});
-
 it('lists a build that died in the world, with its cause and what to check', async () => {
   const own = await open();
   await loseABuild(own);
