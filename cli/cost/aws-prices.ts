@@ -7,13 +7,14 @@
  * and Secrets Manager are from docs/internals/aws.md §9. The prices of traces and
  * parameters are from memory.
  */
-import { NAT_GB_DOLLARS } from '../../lambda/decision/settings/prices.ts';
+import { PRICES_OF_LOOKS } from '../../lambda/decision/settings/prices.ts';
 
 export const PRICES = {
+  // lambda/pricing, sqs/pricing for standard queues, cloudwatch/pricing, vpc/pricing
+  ...PRICES_OF_LOOKS,
   // vpc/pricing, privatelink/pricing. Data through an endpoint costs a fifth of data through a NAT
   // gateway.
   natGatewayHour: 0.045,
-  natGatewayGb: NAT_GB_DOLLARS,
   publicIpv4Hour: 0.005,
   // ec2/pricing/on-demand: a cent for each direction, quoted by finopsforge.com, read on 2026-11-28
   betweenZonesGb: 0.02,
@@ -21,16 +22,9 @@ export const PRICES = {
   endpointHour: 0.01,
   // fargate/pricing, for storage above 20 GB
   storageGbHour: 0.000111,
-  // lambda/pricing, arm64
-  lambdaGbSecond: 0.0000133334,
-  lambdaRequest: 0.2e-6,
-  // sqs/pricing, standard queues
-  sqsRequest: 0.4e-6,
   // cloudwatch/pricing
   metricMonth: 0.3,
   alarmMonth: 0.1,
-  logsGb: 0.5,
-  logsGbMonth: 0.03,
   // secrets-manager/pricing
   secretMonth: 0.4,
   secretCall: 0.05 / 10_000,

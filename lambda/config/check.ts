@@ -79,14 +79,17 @@ function toConfig({ defaults, pools, alertAfter, waiting, ...rest }: ParsedConfi
 
 type ParsedPool = ParsedConfig['pools'][number];
 
-// a setting that the compiler names here is missing in lambda/decision/model/config.ts
-({}) satisfies Record<Exclude<keyof ParsedPool, keyof DeployedPool>, never>;
+/** A setting that the decision does not know makes `toPool` fail with this text. */
+type Forgotten = Record<
+  Exclude<keyof ParsedPool, keyof DeployedPool>,
+  'is missing in PoolConfig of lambda/decision/model/config.ts'
+>;
 
 function toPool(
   pool: ParsedPool,
   defaults: ParsedConfig['defaults'],
   waiting: ParsedConfig['waiting'],
-): DeployedPool {
+): DeployedPool & Forgotten {
   const image = pool.image ?? defaults.image;
   return {
     ...pool,

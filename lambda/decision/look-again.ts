@@ -8,7 +8,7 @@ import type { Config } from './model/config.ts';
 import type { Plan, PoolPlan } from './model/plan.ts';
 import type { Snapshot } from './model/snapshot.ts';
 import { HOUR_MS, MINUTE_MS } from './model/units.ts';
-import { NAT_GB_DOLLARS } from './settings/prices.ts';
+import { PRICES_OF_LOOKS } from './settings/prices.ts';
 import { choiceOf, type StockSet } from './stock/stock-groups.ts';
 
 /** The scheduler invokes the function once a minute. */
@@ -19,16 +19,13 @@ const SLACK_MS = NEXT_INVOCATION_MS + 15_000;
 /** The delays of `looks.every: auto`: while something moves, and where more looks save more waiting. */
 const AUTO_MS = { usual: 10_000, longer: [30_000, 20_000], shorter: [5_000, 2_000] } as const;
 
-/**
- * What a look costs, in micro-dollars at the prices of us-east-1 (cli/cost/aws-prices.ts has their
- * sources): half a second of 512 MB and the request to Lambda, three requests to SQS, and 100 KB
- * through a NAT gateway.
- */
-const LOOK_COST = 0.5 * 0.5 * 13.3334 + 0.2 + 3 * 0.4 + 0.0001 * NAT_GB_DOLLARS * 1e6;
+const { lambdaGbSecond, lambdaRequest, sqsRequest, natGatewayGb, logsGb, logsGbMonth } = PRICES_OF_LOOKS;
+/** What a look costs, in micro-dollars: half a second of 512 MB, and 100 KB through a NAT gateway. */
+const LOOK_COST = 1e6 * (0.5 * 0.5 * lambdaGbSecond + lambdaRequest + 3 * sqsRequest + 0.0001 * natGatewayGb);
 /** The log of a look for each pool, and the same again for the look: 2 KB, kept for 30 days. */
-const LOG_COST = 0.000_002 * (500_000 + 30_000);
+const LOG_COST = 1e6 * 0.000_002 * (logsGb + logsGbMonth);
 /** What 512 MB of a function cost that waits for 45 s of each minute, in micro-dollars an hour. */
-const WAITING_COST = 60 * 45 * 0.5 * 13.3334;
+const WAITING_COST = 1e6 * 60 * 45 * 0.5 * lambdaGbSecond;
 /** Half of what is accepted in a minute (docs/internals/coder.md §12, aws.md §2). */
 const MOST_REQUESTS = { coderd: 256, ecs: 600 } as const;
 /** As the adapters ask. With more services they list the tasks of the whole cluster. */

@@ -12,6 +12,7 @@ import { deadBuildsText, unknownBuildText } from './dead-build-text.ts';
 import {
   few,
   itOrThem,
+  listOf,
   plainLine,
   readingPhrase,
   some,
@@ -28,9 +29,7 @@ export function findingLines(findings: readonly Finding[]): readonly string[] {
   const lines = byCause.map((findingsOfCause) => {
     const [first] = findingsOfCause;
     if (findingsOfCause.length === 1) return sentenceOf(first);
-    const lists = [
-      ...new Set(findingsOfCause.map(({ code }) => code.replace(/-\w+$/, '').replace('-', ' '))),
-    ].join(', ');
+    const lists = [...new Set(findingsOfCause.map(({ code }) => listOf(code)))].join(', ');
     const names = findingsOfCause.flatMap((finding) =>
       'organization' in finding ? [`"${finding.organization}"`] : [],
     );

@@ -1,5 +1,11 @@
 /** Formats the numbers, tags and times of a plan for people. Times are UTC, to the second. */
-import type { TransitionKind, Transitions } from '../decision/model/plan.ts';
+import type {
+  ForecastReadingName,
+  ReadingName,
+  TransitionKind,
+  Transitions,
+} from '../decision/model/plan.ts';
+import type { ReadingStatus } from '../decision/model/snapshot.ts';
 import type { Tags } from '../decision/model/tags.ts';
 
 /** What a terminal or GitHub Actions obeys: control characters, ends of lines, `::` at the start, `##[`. */
@@ -91,19 +97,38 @@ export function itOrThem({ transitions }: Pick<Transitions, 'transitions'>): str
   return transitions === 1 ? 'it' : 'them';
 }
 
-const LISTS: Readonly<Record<string, string>> = {
+const LISTS: Readonly<Record<ReadingName | ForecastReadingName | 'secrets', string>> = {
   jobs: 'provisioner jobs',
   daemons: 'provisioner daemons',
   'previous-jobs': 'previous jobs',
   services: 'ECS services',
   tasks: 'ECS tasks',
   protections: 'ECS task protections',
+  secrets: 'secrets',
+  workspaces: 'workspaces',
+  templates: 'templates',
 };
+
+const STATUSES = ['truncated', 'forbidden', 'failed', 'stale'] as const satisfies readonly ReadingStatus[];
+
+/** The list and the status that a code such as `services-failed` is about. */
+const UNREAD = new Map<
+  string,
+  { readonly name: string; readonly list: string; readonly status: ReadingStatus }
+>(
+  Object.entries(LISTS).flatMap(([name, list]) =>
+    STATUSES.map((status) => [`${name}-${status}`, { name, list, status }] as const),
+  ),
+);
+
+/** The name of the list that a code is about: `previous jobs` for `previous-jobs-failed`. */
+export function listOf(code: string): string {
+  return UNREAD.get(code)?.name.replace('-', ' ') ?? code;
+}
 
 /** What is wrong with a list, as a phrase: `could not list ECS services` for `services-failed`. */
 export function readingPhrase(code: string): string {
-  const [, reading = '', status = ''] = /^(.*)-(\w+)$/.exec(code) ?? [];
-  const list = LISTS[reading] ?? reading;
+  const { list, status } = UNREAD.get(code) ?? { list: code, status: 'unknown' };
   if (status === 'failed') return `could not list ${list}`;
   if (status === 'forbidden') return `no permission to list ${list}`;
   return `the list of ${list} is ${status}`;

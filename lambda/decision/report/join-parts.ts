@@ -52,10 +52,13 @@ function reasonsOf(parts: readonly PoolPlan[]): readonly Reason[] {
 }
 
 function added(first: Reason, second: Reason): Reason {
-  const names = Object.keys(first).filter((name) => name !== 'code');
-  if (!names.every((name) => ADDED.has(name))) return first;
-  const both = [first, second] as unknown as readonly Readonly<Record<string, number>>[];
-  const sums = names.map((name) => [name, sum(both, (it) => it[name] ?? 0)]);
+  const { code: _, ...counts } = first;
+  if (!Object.keys(counts).every((name) => ADDED.has(name))) return first;
+  const more = new Map<string, unknown>(Object.entries(second));
+  const sums = Object.entries(counts).map(([name, count]) => [
+    name,
+    Number(count) + Number(more.get(name) ?? 0),
+  ]);
   return { ...first, ...Object.fromEntries(sums) };
 }
 

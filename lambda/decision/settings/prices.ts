@@ -35,6 +35,17 @@ export function dollarsOf(
 /** Dollars for a GB through a NAT gateway, in us-east-1 (cli/cost/aws-prices.ts has the sources). */
 export const NAT_GB_DOLLARS = 0.045;
 
+/** What looks cost, in the same dollars. */
+export const PRICES_OF_LOOKS = {
+  natGatewayGb: NAT_GB_DOLLARS,
+  // of arm64
+  lambdaGbSecond: 0.0000133334,
+  lambdaRequest: 0.2e-6,
+  sqsRequest: 0.4e-6,
+  logsGb: 0.5,
+  logsGbMonth: 0.03,
+} as const;
+
 /** From a drain request until the task is gone. It is paid and runs no job. */
 const DRAIN_MS = MINUTE_MS;
 
