@@ -83,9 +83,15 @@ function configOf(pools: readonly FleetPool[], { daemons, workspaces }: FleetSiz
     // longer than an invocation, so that one invocation is one look
     looks: { every: '60s' },
     pools: pools.map((pool, index) => {
-      const defaults = { idleTimeout: undefined, schedules: [], capacity: undefined };
-      const max = Math.ceil((daemons / pools.length) * 2 + workspaces / pools.length / 5) + 2;
-      const drains: DrainSettings = { ...defaults, min: 1, max, warm: index % 3, retiring: false };
+      const drains: DrainSettings = {
+        min: 1,
+        max: Math.ceil((daemons / pools.length) * 2 + workspaces / pools.length / 5) + 2,
+        warm: index % 3,
+        idleTimeout: undefined,
+        schedules: [],
+        retiring: false,
+        capacity: undefined,
+      };
       return { ...pool, key: { secret: `coder/keys/${pool.name}` }, ...drains };
     }),
   };

@@ -8,12 +8,15 @@ import type { poolSchema } from '../../lambda/config/schema/schema.ts';
 
 type Written = z.input<typeof poolSchema>;
 
+type Names<Name extends keyof Written> = Name;
+
 /** What a task is, how its daemon authenticates, and what is launched when. */
-type WithoutDrains =
+type WithoutDrains = Names<
   | ('name' | 'organization' | 'tags' | 'key' | 'psk' | 'token' | 'scaleIn')
-  | ('image' | 'cpu' | 'memory' | 'architecture' | 'spot' | 'spotBase' | 'ephemeralStorage')
-  | ('environment' | 'secrets' | 'readonlyRootFilesystem' | 'prometheusPort' | 'taskRole')
-  | ('waiting' | 'dollarsPerLaunch' | 'prebuilds' | 'wake' | 'prewarm' | 'startTime' | 'peers');
+  | ('image' | 'cpu' | 'memory' | 'architecture' | 'spot' | 'ephemeralStorage')
+  | ('environment' | 'secrets' | 'taskRole')
+  | ('waiting' | 'dollarsPerLaunch' | 'wake' | 'startTime' | 'peers')
+>;
 
 type Draining = Exclude<keyof Written, WithoutDrains>;
 

@@ -148,14 +148,13 @@ function configOf(
 }
 
 function drainSettings({ min, max, warm, retiring, idleTimeoutS, capacity }: FleetPool): DrainSettings {
-  const undrawn = { schedules: undefined };
   return {
-    ...undrawn,
     min,
     max,
     warm,
     retiring,
     idleTimeout: `${idleTimeoutS}s`,
     capacity: capacity && [...capacity],
+    schedules: undefined,
   };
 }

@@ -102,10 +102,16 @@ export function configWith(
   }).config;
 }
 
-/** The model looks at counts, one pool or two; it has neither hours nor outages of coderd. */
+/** The model looks at counts, of one pool or two; it has no clock for schedules. */
 function drainSettings(bounds: Bounds): DrainSettings {
-  const none = { schedules: [], retiring: false, capacity: undefined };
-  return { ...bounds, warm: 'auto', idleTimeout: undefined, ...none };
+  return {
+    ...bounds,
+    warm: 'auto',
+    idleTimeout: undefined,
+    schedules: [],
+    retiring: false,
+    capacity: undefined,
+  };
 }
 
 export function configOf(bounds: Bounds): Config {
