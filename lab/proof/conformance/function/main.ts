@@ -4,7 +4,7 @@
  *   node lab/proof/conformance/function/main.ts --coderd <url> --control <url> --token-file <file>
  *
  * Real provisioner daemons run its builds. A task of the simulated ECS starts each daemon; its
- * first process is the real guard.sh. All times are real: a run takes 8 min. It needs a coderd with
+ * first process is the real guard.sh. All times are real: a run takes 9 min. It needs a coderd with
  * a control port (control-port.ts), so CI does not run it. Exits with 1 if a problem is found.
  */
 import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';
@@ -21,10 +21,10 @@ import { serveWorld } from '../../../world/serve.ts';
 import { synthesizeStack } from '../../../world/synthesized-stack.ts';
 import { World } from '../../../world/world.ts';
 import { ControlPort } from '../stage/control-port.ts';
-import { CoderdApi } from './coderd-api.ts';
+import { RealStage } from '../stage/real-stage.ts';
 import { RealDaemons } from './real-daemons.ts';
 import { type LaunchedTask, problemsOf, reportText } from './report.ts';
-import { configOf, POOLS, play, prepare } from './story.ts';
+import { configOf, jobsSince, makeFunctionToken, POOLS, play, prepare, workspaceOf } from './story.ts';
 
 const STEP_MS = 250;
 const READ_LAG_MS = 2_000;
@@ -56,17 +56,18 @@ const fail = (error: unknown): void => {
   log(`error: ${errors.at(-1)}`);
 };
 
-const coderd = await CoderdApi.open(options.coderd, token);
+const stage = await RealStage.at({ url: options.coderd, control: options.control, token });
+const organization = stage.names.wordFor('organization');
 const control = new ControlPort(options.control);
-const outDir = `dist/conformance/function/${coderd.version}`;
+const outDir = `dist/conformance/function/${stage.version}`;
 mkdirSync(outDir, { recursive: true });
-log(`coderd ${coderd.version}: importing templates`);
-const functionToken = await coderd.makeFunctionToken();
+log(`coderd ${stage.version}: importing templates`);
+const functionToken = await makeFunctionToken(stage);
 const stack = synthesizeStack(
-  configOf({ url: options.coderd, organization: coderd.organization.name, version: coderd.version }),
+  configOf({ url: options.coderd, organization, version: stage.version }),
   `${outDir}/cdk.out`,
 );
-const prepared = await prepare(coderd, control);
+const prepared = await prepare(stage);
 log(
   `${prepared.sleepers.length} workspaces of pool sleeping start by schedule at ${prepared.dueAt.toISOString()}`,
 );
@@ -80,9 +81,9 @@ killAtExit(guarded);
 const startedAt = Date.now();
 const world = new World({
   start: clock(),
-  coderVersion: coderd.version,
+  coderVersion: stage.version,
   seed: startedAt % 2 ** 31,
-  pools: POOLS.map((pool) => ({ ...pool, organization: coderd.organization.name, desiredCount: 0 })),
+  pools: POOLS.map((pool) => ({ ...pool, organization, desiredCount: 0 })),
   readLagMs: READ_LAG_MS,
   guardedTask: guarded.task,
 });
@@ -103,7 +104,7 @@ const invoke = async (): Promise<void> => {
 };
 
 let asked: number | undefined;
-play(coderd, prepared, log).then(({ builds }) => {
+play(stage, log).then((builds) => {
   asked = builds;
 }, fail);
 const desired = new Map<string, number>();
@@ -126,12 +127,12 @@ while (Date.now() < startedAt + GIVE_UP_MS && !(await isOver())) {
 await lambda.close();
 functionLog.end();
 
-const jobs = await coderd.jobsSince(startedAt);
+const jobs = await jobsSince(stage, startedAt);
 const run = {
-  coderdVersion: coderd.version,
+  coderdVersion: stage.version,
   jobs,
   asked: asked ?? 0,
-  sleepers: await Promise.all(prepared.sleepers.map((it) => coderd.workspace(it))),
+  sleepers: await Promise.all(prepared.sleepers.map((it) => workspaceOf(stage, it))),
   dueAt: prepared.dueAt,
   tasks: POOLS.flatMap(({ name }) => tasksOf(name).map((task) => launchedTask(name, task))),
   remaining: remaining(),
@@ -161,12 +162,12 @@ async function isOver(): Promise<boolean> {
   const isQuiet =
     asked !== undefined && remaining() === 0 && Date.now() > prepared.dueAt.getTime() + MINUTE_MS;
   if (!isQuiet) return false;
-  return (await coderd.jobsSince(startedAt)).every(({ completed_at }) => completed_at != null);
+  return (await jobsSince(stage, startedAt)).every(({ completed_at }) => completed_at != null);
 }
 
 /** Runs coderd's lifecycle executor, once a minute as coderd does. */
 async function tick(): Promise<void> {
-  const { transitions, errors: refused } = await control.tick(new Date());
+  const { transitions, errors: refused } = await stage.tick(clock());
   const count = Object.keys(transitions).length;
   if (count > 0) log(`coderd starts ${count} workspaces by their schedule`);
   for (const [id, why] of Object.entries(refused))

@@ -1,5 +1,5 @@
 /** Reports a run: builds from coderd, and tasks from the world. */
-import type { RealJob, RealWorkspace } from './coderd-api.ts';
+import type { RealJob, RealWorkspace } from './story.ts';
 
 export type LaunchedTask = {
   readonly pool: string;

@@ -1,10 +1,11 @@
 /** Bursts of builds of different lengths from zero, so pools scale in while some run; stops; autostarts. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { randomUUID } from 'node:crypto';
 import { stringify } from 'yaml';
+import * as z from 'zod';
 import type { Tags } from '../../../../lambda/decision/model/tags.ts';
-import { MINUTE_MS } from '../../../../lambda/decision/model/units.ts';
-import type { ControlPort } from '../stage/control-port.ts';
-import type { CoderdApi, RealWorkspace } from './coderd-api.ts';
+import { MINUTE_MS, SECOND_MS } from '../../../../lambda/decision/model/units.ts';
+import { ConformanceError } from '../stage/question.ts';
+import type { Stage, StageOutcome } from '../stage/stage.ts';
 
 export const POOLS = [
   { name: 'untagged', tags: {}, max: 3 },
@@ -30,64 +31,137 @@ const STEPS: readonly Step[] = [
 const STOPS_AT_S = 200;
 const STOP_MS = 5_000;
 const AUTOSTARTS = 3;
-const AUTOSTART_BUILD_MS = 8_000;
+const AUTOSTART_BUILD_S = 8;
 /** Longer than the 90 s for which coderd counts the daemons of the preparation as present. */
 const AUTOSTART_AFTER_MS = 170_000;
 
-/** Templates by pool, and stopped workspaces that start by schedule at `dueAt`. */
-export type Prepared = {
-  readonly templates: Readonly<Record<PoolName, string>>;
-  readonly sleepers: readonly RealWorkspace[];
-  readonly dueAt: Date;
-};
+const time = z.string().transform((text) => Date.parse(text));
+const jobSchema = z.object({
+  id: z.string(),
+  type: z.string().optional(),
+  status: z.string(),
+  error: z.string().nullish(),
+  created_at: time,
+  started_at: time.nullish(),
+  completed_at: time.nullish(),
+  worker_name: z.string().nullish(),
+});
+const workspaceSchema = z.object({
+  name: z.string(),
+  latest_build: z.object({ reason: z.string(), created_at: time, job: jobSchema }),
+});
 
-export type Played = { readonly builds: number };
+export type RealJob = z.output<typeof jobSchema>;
+export type RealWorkspace = z.output<typeof workspaceSchema>;
 
-/** Imports templates and builds the sleepers, with a daemon for each pool, which ends before the run. */
-export async function prepare(coderd: CoderdApi, control: ControlPort): Promise<Prepared> {
-  const nameOf = (pool: string): string => `preparing-${pool}-${Date.now()}`;
-  const helpers = POOLS.map(({ name, tags }) => ({ name: nameOf(name), tags }));
-  await Promise.all(helpers.map(({ name, tags }) => control.start(name, tags)));
-  const entries = await Promise.all(
-    POOLS.map(async ({ name, tags }) => [name, await coderd.pushTemplate(name, tags)] as const),
-  );
-  const templates = Object.fromEntries(entries) as Record<PoolName, string>;
-  const sleepers: RealWorkspace[] = [];
-  for (let index = 0; index < AUTOSTARTS; index++) {
-    const workspace = await coderd.createWorkspace(templates.sleeping, 500);
-    await coderd.settle(workspace);
-    await coderd.stopWorkspace(workspace, AUTOSTART_BUILD_MS);
-    await coderd.settle(workspace);
-    sleepers.push(workspace);
+/** Part of every name: a coderd may be used for several runs, and names must be unique. */
+const RUN = randomUUID().slice(0, 8);
+const templateOf = (pool: PoolName, buildS: number): string => `${pool}-${buildS}-${RUN}`;
+
+/** Names of workspaces that are stopped and start by schedule at `dueAt`. */
+export type Prepared = { readonly sleepers: readonly string[]; readonly dueAt: Date };
+
+/** Imports a template for each length of builds, and builds the sleepers, with daemons that end before the run. */
+export async function prepare(stage: Stage): Promise<Prepared> {
+  const helpers = POOLS.map(({ name, tags }) => ({ name: `preparing-${name}-${RUN}`, tags }));
+  for (const { name, tags } of helpers) await stage.startDaemon(name, tags);
+  const lengths = [...STEPS, { pool: 'sleeping' as const, buildS: [AUTOSTART_BUILD_S] }];
+  const templates = lengths.flatMap(({ pool, buildS }) => buildS.map((seconds) => ({ pool, seconds })));
+  const distinct = new Map(templates.map((each) => [templateOf(each.pool, each.seconds), each]));
+  for (const [name, { pool, seconds }] of distinct) {
+    const { tags = {} } = POOLS.find((each) => each.name === pool) ?? {};
+    const script = { start: { ms: seconds * SECOND_MS }, stop: { ms: STOP_MS } };
+    must(await stage.importVersion({ name: `${name}-1`, tags, script }));
+    await settle(stage, `import of ${name}-1`);
+    must(await stage.addTemplate({ name, version: `${name}-1` }));
   }
-  await Promise.all(helpers.map(({ name }) => control.signal(name, 'terminate')));
-  const dueAt = new Date(Math.ceil((Date.now() + AUTOSTART_AFTER_MS) / MINUTE_MS) * MINUTE_MS);
-  for (const workspace of sleepers) await coderd.setAutostart(workspace, dueAt);
-  return { templates, sleepers, dueAt };
+  const sleepers = Array.from({ length: AUTOSTARTS }, (_, index) => `s${index}-${RUN}`);
+  for (const name of sleepers) {
+    must(await create(stage, name, templateOf('sleeping', AUTOSTART_BUILD_S)));
+    await settle(stage, `job 1 of ${name}`);
+    must(await stage.build(name, 'stop'));
+    await settle(stage, `job 2 of ${name}`);
+  }
+  for (const { name } of helpers) await stage.stopDaemon(name, 'terminate');
+  const dueAt = new Date(Math.ceil((stage.now() + AUTOSTART_AFTER_MS) / MINUTE_MS) * MINUTE_MS);
+  const schedule = `CRON_TZ=UTC ${dueAt.getUTCMinutes()} ${dueAt.getUTCHours()} * * *`;
+  for (const name of sleepers) must(await stage.setSchedule(name, schedule));
+  return { sleepers, dueAt };
 }
 
-/** Requests the builds of all steps, each at its time from now on. */
-export async function play(
-  coderd: CoderdApi,
-  { templates }: Prepared,
-  announce: (line: string) => void,
-): Promise<Played> {
-  const startedAt = Date.now();
-  const at = (seconds: number) => sleep(Math.max(0, startedAt + seconds * 1000 - Date.now()));
-  const made: RealWorkspace[] = [];
+/** Requests the builds of all steps, each at its time from now on. Returns how many. */
+export async function play(stage: Stage, announce: (line: string) => void): Promise<number> {
+  const startedAt = stage.now();
+  const at = (seconds: number) => stage.pass(Math.max(0, startedAt + seconds * SECOND_MS - stage.now()));
+  const made: string[] = [];
   for (const { atS, pool, buildS } of STEPS) {
     await at(atS);
     announce(
       `creating ${buildS.length} workspaces of pool ${pool}; their builds take ${buildS.join(', ')} s`,
     );
-    for (const seconds of buildS) made.push(await coderd.createWorkspace(templates[pool], seconds * 1000));
+    for (const seconds of buildS) {
+      const name = `w${made.length}-${RUN}`;
+      must(await create(stage, name, templateOf(pool, seconds)));
+      made.push(name);
+    }
   }
   await at(STOPS_AT_S);
-  const firsts = await Promise.all(made.slice(0, STEPS[0]?.buildS.length).map((it) => coderd.workspace(it)));
-  const built = firsts.filter(({ latest_build }) => latest_build.job.status === 'succeeded');
+  const firsts = made.slice(0, STEPS[0]?.buildS.length);
+  const built: string[] = [];
+  for (const name of firsts)
+    if ((await statusOf(stage, `job 1 of ${name}`)) === 'succeeded') built.push(name);
   announce(`stopping ${built.length} workspaces of pool linux`);
-  for (const workspace of built) await coderd.stopWorkspace(workspace, STOP_MS);
-  return { builds: made.length + built.length };
+  for (const name of built) must(await stage.build(name, 'stop'));
+  return made.length + built.length;
+}
+
+/** All jobs of the organization that were created since `from`. */
+export async function jobsSince(stage: Stage, from: number): Promise<readonly RealJob[]> {
+  const { body } = await stage.ask({ path: JOBS, query: { limit: '0' } });
+  return z
+    .array(jobSchema)
+    .parse(body)
+    .filter(({ created_at }) => created_at >= from);
+}
+
+export async function workspaceOf(stage: Stage, name: string): Promise<RealWorkspace> {
+  return workspaceSchema.parse((await stage.ask({ path: `/workspaces/{${name}}` })).body);
+}
+
+/** The token of a new user with the role that docs/deploy.md asks for. */
+export async function makeFunctionToken(stage: Stage): Promise<string> {
+  const name = `autoscaler-${RUN}`;
+  await stage.addUser({ name, role: 'organization-template-admin', status: 'active' });
+  return stage.tokenOf(name) ?? '';
+}
+
+const POLL_MS = 500;
+const MOST_POLLS = 240;
+const JOBS = '/organizations/{organization}/provisionerjobs';
+
+const create = (stage: Stage, name: string, template: string): Promise<StageOutcome> =>
+  stage.addWorkspace({ name, template, owner: 'first' });
+
+async function statusOf(stage: Stage, job: string): Promise<string> {
+  return jobSchema.parse((await stage.ask({ path: `${JOBS}/{${job}}` })).body).status;
+}
+
+async function settle(stage: Stage, job: string): Promise<void> {
+  for (let polls = 0; polls < MOST_POLLS; polls++) {
+    const status = await statusOf(stage, job);
+    if (status === 'succeeded') return;
+    if (status !== 'pending' && status !== 'running')
+      throw new ConformanceError(`waiting for the ${job}: it is ${status}`);
+    await stage.pass(POLL_MS);
+  }
+  throw new ConformanceError(
+    `waiting for the ${job}: it has not ended in ${(MOST_POLLS * POLL_MS) / 1000} s`,
+  );
+}
+
+function must(outcome: StageOutcome): void {
+  if (outcome !== 'done')
+    throw new ConformanceError(`preparing the run: coderd answered ${outcome.status}: ${outcome.message}`);
 }
 
 export type Deployed = { readonly url: string; readonly organization: string; readonly version: string };

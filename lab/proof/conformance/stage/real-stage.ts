@@ -200,7 +200,7 @@ export class RealStage extends Stage {
     await this.#control.sql(sql);
   }
 
-  protected pass(ms: number): Promise<void> {
+  pass(ms: number): Promise<void> {
     return sleep(ms);
   }
 

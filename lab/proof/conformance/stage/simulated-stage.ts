@@ -210,7 +210,7 @@ export class SimulatedStage extends Stage {
     this.#model.workspaces.forgetNextStart(known(this.#workspaces, name).id);
   }
 
-  protected async pass(ms: number): Promise<void> {
+  async pass(ms: number): Promise<void> {
     this.#timeline.advanceTo(plusMs(this.now(), ms));
   }
 

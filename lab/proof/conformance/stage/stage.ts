@@ -120,9 +120,9 @@ export abstract class Stage {
     }
   }
 
-  protected abstract pass(ms: number): Promise<void>;
+  abstract pass(ms: number): Promise<void>;
 
-  protected tokenOf(as: string): string | undefined {
+  tokenOf(as: string): string | undefined {
     return as === 'nobody' ? undefined : (this.tokens.get(as) ?? as);
   }
 

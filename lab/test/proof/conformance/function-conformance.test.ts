@@ -3,14 +3,23 @@
  * port.
  */
 import { setImmediate as turn } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../../../lambda/config/read.ts';
 import type { EpochMs } from '../../../../lambda/decision/model/brands.ts';
-import type { RealJob, RealWorkspace } from '../../../proof/conformance/function/coderd-api.ts';
+import { HOUR_MS } from '../../../../lambda/decision/model/units.ts';
 import { RealDaemons } from '../../../proof/conformance/function/real-daemons.ts';
 import { type ConformanceRun, problemsOf, reportText } from '../../../proof/conformance/function/report.ts';
-import { configOf } from '../../../proof/conformance/function/story.ts';
+import {
+  configOf,
+  jobsSince,
+  POOLS,
+  play,
+  prepare,
+  type RealJob,
+  type RealWorkspace,
+} from '../../../proof/conformance/function/story.ts';
 import type { DaemonState } from '../../../proof/conformance/stage/control-port.ts';
+import { SimulatedStage } from '../../../proof/conformance/stage/simulated-stage.ts';
 import { Random } from '../../../world/base/random.ts';
 import { Timeline } from '../../../world/base/timeline.ts';
 import { CoderdModel } from '../../../world/coderd/model.ts';
@@ -109,6 +118,28 @@ describe('RealDaemons', () => {
   });
 });
 
+describe('the story of a run', () => {
+  it('prepares sleepers that are stopped, and asks for builds of different lengths and stops', async () => {
+    const stage = await SimulatedStage.at('v2.36.0');
+    onTestFinished(() => stage.close());
+    const { sleepers, dueAt } = await prepare(stage);
+    const startedAt = stage.now();
+    for (const { name, tags } of POOLS) await stage.startDaemon(name, tags);
+    const asked = await play(stage, () => {});
+    await stage.pass(dueAt.getTime() - stage.now());
+    for (const { name } of POOLS) await stage.setLastSeen(name, stage.now());
+    await stage.tick(stage.now());
+    await stage.pass(HOUR_MS);
+    const { body } = await stage.ask({ path: '/workspaces' });
+    const { workspaces } = body as { readonly workspaces: readonly RealWorkspace[] };
+    const started = workspaces.filter(({ latest_build }) => latest_build.reason === 'autostart');
+    expect(started.map(({ name }) => name).toSorted()).toEqual(sleepers);
+    const jobs = await jobsSince(stage, startedAt);
+    expect(jobs.map(({ status }) => status)).toEqual(Array(asked + 3).fill('succeeded'));
+    expect(asked).toBeGreaterThan(16);
+  });
+});
+
 describe('configOf', () => {
   it('gives a configuration that the product accepts without warnings', () => {
     const { warnings } = readConfig(
@@ -126,14 +157,12 @@ const gpuJob = (change: Partial<RealJob> = {}): RealJob => ({
   created_at: 1_000,
   started_at: 61_000,
   completed_at: 90_000,
-  tags: { pool: 'gpu', scope: 'organization', owner: '' },
   worker_name: 'gpu-2',
   ...change,
 });
 const sleeper = (reason: string): RealWorkspace => ({
-  id: 'w1',
   name: 'w1',
-  latest_build: { id: 'b1', reason, transition: 'start', created_at: 120_400, job: gpuJob() },
+  latest_build: { reason, created_at: 120_400, job: gpuJob() },
 });
 const run: ConformanceRun = {
   coderdVersion: 'v2.36.0',
