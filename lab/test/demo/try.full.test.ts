@@ -96,17 +96,6 @@ describe('npm run try', () => {
     await vi.waitUntil(() => /\+ gpu \d -> \d.*: .*a pin keeps 7 tasks/.test(shown), POLL);
   }, 30_000);
 
-  it('sets a pause, and ends it at once', async () => {
-    expect((await autoscaler('pause', 'data', '--why', 'a test')).code).toBe(0);
-    expect((await autoscaler('resume', 'data')).out).toMatch(/^pool "data": ended this override: paused/);
-  });
-
-  it('gives a snapshot that plan reads', async () => {
-    const file = join(folder, 'snapshot.json');
-    expect((await autoscaler('plan', '--save', file)).code).toBe(0);
-    expect((await autoscaler('plan', '--snapshot', file)).code).toBe(0);
-  });
-
   it('has past builds of all kinds to export as a trace', async () => {
     const { code, out } = await autoscaler('trace', 'export', '--out', '-');
     const kinds = out.split('\n').map((line) => /"kind":"(\w+)"/.exec(line)?.[1]);

@@ -11,61 +11,23 @@ import {
 const questions = readOnlyQuestions(readTranscript(recordedReleases().at(-1) ?? ''));
 
 describe('readOnlyQuestions', () => {
-  it('chooses exactly these questions', () => {
-    const asked = questions.map(({ method, path, query, as, schema }) => {
-      const search = query.map((pair) => pair.join('=')).join('&');
-      return `${schema === undefined ? 'refused' : 'read'} ${method} ${path}${search === '' ? '' : `?${search}`} as ${as}`;
-    });
-    expect(asked).toEqual([
-      'read GET /organizations/{organization}/provisionerjobs?status=pending,running&limit=0 as reader',
-      'read GET /buildinfo as nobody',
-      'read GET /organizations as reader',
-      'read GET /users/me as reader',
-      'read GET /users/me/keys/{key of reader} as reader',
-      'read GET /organizations/{organization}/members as reader',
-      'read GET /organizations/{organization}/provisionerdaemons?limit=1 as reader',
-      'read GET /organizations/{organization}/provisionerdaemons?max_age=1h&offline=true&limit=2 as reader',
-      'read GET /workspaces?limit=1 as reader',
-      'read GET /templates as reader',
-      'read GET /templates?q=deprecated:true as reader',
-      'read GET /templateversions/{linux-2} as reader',
-      'read POST /authcheck as reader',
-      'refused GET /organizations/{organization}/provisionerjobs?status=pending as nobody',
-      'refused GET /organizations/{organization}/provisionerjobs?status=pending as abcdefghij-abcdefghijklmnopqrstuv',
-      'refused GET /organizations/{organization}/provisionerjobs?status=pending as wrong',
-      'refused GET /organizations/{organization}/provisionerjobs?limit=-1&status=pending as reader',
-      'refused GET /organizations/{organization}/provisionerjobs?limit=many&status=pending as reader',
-      'refused GET /organizations/{organization}/provisionerjobs?limit=2147483648&status=pending as reader',
-      'refused GET /organizations/{organization}/provisionerjobs?limit=1&limit=2&status=pending as reader',
-      'refused GET /organizations/{organization}/provisionerjobs?offset=1&status=pending as reader',
-      'refused GET /organizations/{organization}/provisionerjobs?ids=nope&status=pending as reader',
-      'refused GET /organizations/{organization}/provisionerjobs?tags=nope&status=pending as reader',
-      'refused GET /organizations/{organization}/provisionerjobs?tags={"a":1}&status=pending as reader',
-      'refused GET /organizations/{organization}/provisionerjobs?initiator=nope&status=pending as reader',
-      'refused GET /organizations/{organization}/provisionerjobs?limit=-1&ids=nope&what=ever&status=pending as reader',
-      'refused GET /organizations/{organization}/provisionerdaemons?limit=-1 as reader',
-      'refused GET /organizations/{organization}/provisionerdaemons?what=ever as reader',
-      'refused GET /organizations/{organization}/provisionerdaemons?ids=nope as reader',
-      'refused GET /organizations/{organization}/provisionerdaemons?tags=nope as reader',
-      'refused GET /organizations/{organization}/provisionerdaemons?offline=maybe as reader',
-      'refused GET /organizations/{organization}/provisionerdaemons?max_age=soon as reader',
-      'refused GET /workspaces?limit=-1 as reader',
-      'refused GET /workspaces?offset=x&limit=1 as reader',
-      'refused GET /workspaces?after_id=nope&limit=1 as reader',
-      'refused GET /workspaces?q=bogus:1&limit=1 as reader',
-      'refused GET /templates?q=bogus:1 as reader',
-      'refused GET /templates?q=deprecated:maybe as reader',
-      'refused GET /organizations/00000000-0000-4000-8000-000000000000/provisionerjobs?status=pending as reader',
-      'refused GET /organizations/00000000-0000-4000-8000-000000000000/provisionerdaemons as reader',
-      'refused GET /organizations/{organization}/provisionerjobs/00000000-0000-4000-8000-000000000000 as reader',
-      'refused GET /organizations/{organization}/provisionerjobs/nope as reader',
-      'refused GET /templateversions/00000000-0000-4000-8000-000000000000 as reader',
-      'refused GET /templateversions/nope as reader',
-      'refused GET /workspaces/00000000-0000-4000-8000-000000000000/builds as reader',
-      'refused GET /workspaces/nope/builds as reader',
-      'refused GET /users/me/keys/00000000-0000-4000-8000-000000000000 as reader',
-      'refused POST /authcheck as reader',
+  it('chooses questions that write nothing, and those that coderd refuses', () => {
+    const writing = questions.filter(({ method, path }) => method !== 'GET' && path !== '/authcheck');
+    expect(writing).toEqual([]);
+    const read = questions.filter(({ schema }) => schema !== undefined);
+    expect(read.map(({ path }) => path.replace('/organizations/{organization}', ''))).toEqual([
+      ...['/provisionerjobs', '/buildinfo', '/organizations', '/users/me', '/users/me/keys/{key of reader}'],
+      ...[
+        '/members',
+        '/provisionerdaemons',
+        '/provisionerdaemons',
+        '/workspaces',
+        '/templates',
+        '/templates',
+      ],
+      ...['/templateversions/{linux-2}', '/authcheck'],
     ]);
+    expect(questions.length - read.length).toBeGreaterThan(30);
   });
 
   it.each(recordedReleases())(
