@@ -79,13 +79,10 @@ export function catchVariant({ name, variant }: Mutant): Caught {
 }
 
 /** `small` does not prove the protocol: it is what a change tries in CI. */
-export type Size = 'whole' | 'small';
-type Suspects = 'mutants' | 'assumptions';
-/** An exploration, or a variant that one must catch, by its place in a list. */
-export type ExplorationRequest = { readonly list: Size | Suspects; readonly index: number };
+const LISTS = { whole: EXPLORATIONS, small: SMALL, mutants: MUTANTS, assumptions: ASSUMPTIONS } as const;
 
-const PROTOCOL = { whole: EXPLORATIONS, small: SMALL } as const;
-const SUSPECTS = { mutants: MUTANTS, assumptions: ASSUMPTIONS } as const;
+/** An exploration, or a variant that one must catch, by its place in a list. */
+export type ExplorationRequest = { readonly list: keyof typeof LISTS; readonly index: number };
 
 export type ExplorationThreads = {
   /** In the order of `EXPLORATIONS`, or of `SMALL`. */
@@ -96,30 +93,26 @@ export type ExplorationThreads = {
 };
 
 /** Starts all explorations on threads. They run in the order of the lists, the longest first. */
-export function exploreOnThreads(threads: number, size: Size = 'whole'): ExplorationThreads {
+export function exploreOnThreads(threads: number, size: 'whole' | 'small' = 'whole'): ExplorationThreads {
   const pool: WorkerPool<ExplorationRequest, Explored | Caught> = startWorkerPool({
     module: import.meta.url,
     handle: runRequest,
     threads,
     describe: ({ list, index }) => `exploration ${index + 1} of the ${list}`,
   });
-  const caught = (list: Suspects): readonly Promise<Caught>[] =>
-    SUSPECTS[list].map((_, index) => pool.run({ list, index }) as Promise<Caught>);
+  const all = <T extends Explored | Caught>(list: keyof typeof LISTS): readonly Promise<T>[] =>
+    LISTS[list].map((_, index) => pool.run({ list, index }) as Promise<T>);
   return {
-    explored: PROTOCOL[size].map((_, index) => pool.run({ list: size, index }) as Promise<Explored>),
-    mutants: caught('mutants'),
-    assumptions: caught('assumptions'),
+    explored: all(size),
+    mutants: all('mutants'),
+    assumptions: all('assumptions'),
     close: pool.close,
   };
 }
 
 export function runRequest({ list, index }: ExplorationRequest): Explored | Caught {
-  if (list === 'whole' || list === 'small') return explore(at(PROTOCOL[list], index));
-  return catchVariant(at(SUSPECTS[list], index));
-}
-
-function at<T>(list: readonly T[], index: number): T {
-  return list[index] as T;
+  const item = LISTS[list][index] as Exploration | Mutant;
+  return 'build' in item ? explore(item) : catchVariant(item);
 }
 
 serveRequests(import.meta.url, runRequest);
