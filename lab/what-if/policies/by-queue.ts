@@ -42,10 +42,8 @@ function followQueue(context: PolicyContext, { idleS }: QueueSettings): void {
 }
 
 /** One task for each pending or running job. Nothing launches while coderd is down. */
-function launch({ count, isCoderdDown, demandOf, setDesired, world }: PolicyContext, pool: string): void {
-  count({ ticks: 1, coderd: 1 });
+function launch({ isCoderdDown, demandOf, setDesired, world }: PolicyContext, pool: string): void {
   if (isCoderdDown()) return;
-  count({ ecs: 1 });
   const { pending, running } = demandOf(pool);
   const jobs = pending + running;
   if (jobs > world.service(pool).state.desiredCount) setDesired(pool, jobs, `${jobs} jobs`);

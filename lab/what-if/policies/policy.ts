@@ -15,12 +15,6 @@ export type PolicyContext = {
   readonly demandOf: (pool: string) => PoolDemand;
   /** Limited to 0 and `max` of the pool. `why` is the reason in the charts. Nothing happens if it stays. */
   readonly setDesired: (pool: string, count: number, why: string) => void;
-  /** Counts looks (`ticks`) and requests, for the figures. */
-  readonly count: (what: {
-    readonly ticks?: number;
-    readonly coderd?: number;
-    readonly ecs?: number;
-  }) => void;
 };
 
 export type Policy<Settings extends PolicySettings = PolicySettings> = {

@@ -1,4 +1,4 @@
-/** Runs the autoscaler itself as a policy. Its function counts its requests and has outages of coderd. */
+/** Runs the autoscaler itself as a policy. Its function has outages of coderd. */
 import type { Config } from '../../../lambda/decision/model/config.ts';
 import { reasonSentence } from '../../../lambda/explain/reason-text.ts';
 import { InvocationError } from '../../../lambda/look/invocation.ts';
@@ -18,7 +18,7 @@ type AutoscalerOptions = {
   readonly config: Config;
   /** Seed of the times at which Lambda ends a process. */
   readonly seed: number;
-  readonly context: Pick<PolicyContext, 'isCoderdDown' | 'count'>;
+  readonly context: Pick<PolicyContext, 'isCoderdDown'>;
   /** `waits`: the waits of the jobs that started since the last look. */
   readonly onLook: (look: LookResult, waits: StartedWaits) => void;
   readonly onError: (error: unknown) => void;
@@ -29,15 +29,11 @@ export function runAutoscaler(options: AutoscalerOptions): void {
   let refusedAt = Number.NEGATIVE_INFINITY;
   const line = {
     coderd: async <T>(answer: () => T): Promise<T> => {
-      context.count({ coderd: 1 });
       if (!context.isCoderdDown()) return answer();
       refusedAt = scheduler.now();
       throw new NoAnswer('the world has an outage');
     },
-    ecs: async <T>(answer: () => T): Promise<T> => {
-      context.count({ ecs: 1 });
-      return answer();
-    },
+    ecs: atOnce,
     others: atOnce,
   };
   const onInvoked = ({ error, startedAt }: Invoked): void => {
@@ -52,7 +48,6 @@ export function runAutoscaler(options: AutoscalerOptions): void {
     random: new Random(options.seed),
     line: () => line,
     onLook: (look, _, waits) => {
-      context.count({ ticks: 1 });
       onLook(look, waits);
     },
     onInvoked,

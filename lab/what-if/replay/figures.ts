@@ -80,7 +80,6 @@ export function jobFigures(outcomes: readonly JobOutcome[]) {
     waitByPool: waitBy(outcomes, ({ pool }) => pool),
     waitByGroup: waitBy(outcomes, ({ job }) => groupName(job)),
     waitByKind: waitBy(outcomes, ({ job }) => job.kind),
-    failedPrebuilds: outcomes.filter(({ job, end }) => job.kind === 'prebuild' && end !== 'succeeded').length,
     executor: {
       due: byExecutor.length,
       delayed: byExecutor.filter(({ delayMs }) => delayMs >= MINUTE_MS).length,
@@ -110,23 +109,16 @@ function waitBy(
 
 function waitFigures(outcomes: readonly JobOutcome[]): WaitFigures {
   const waits = outcomes.map(({ waitMs }) => waitMs / 1000).sort((a, b) => a - b);
-  const over = (seconds: number): number => shareOf(waits.filter((wait) => wait > seconds).length, waits);
   return {
     jobs: waits.length,
     meanS: meanOf(waits),
     p50S: percentile(waits, 0.5),
-    p90S: percentile(waits, 0.9),
     p95S: percentile(waits, 0.95),
     p99S: percentile(waits, 0.99),
     maxS: waits.at(-1) ?? 0,
-    over10s: over(10),
-    over60s: over(60),
-    over5min: over(300),
+    over60s: meanOf(waits.map((wait) => Number(wait > 60))),
   };
 }
-
-const shareOf = (count: number, all: readonly unknown[]): number =>
-  all.length === 0 ? 0 : count / all.length;
 
 /** The parts of the waits of people's jobs. `waits`: what the looks logged, by job id. */
 export function peopleWait(

@@ -57,13 +57,10 @@ export type WaitFigures = {
   readonly jobs: number;
   readonly meanS: number;
   readonly p50S: number;
-  readonly p90S: number;
   readonly p95S: number;
   readonly p99S: number;
   readonly maxS: number;
-  readonly over10s: number;
   readonly over60s: number;
-  readonly over5min: number;
 };
 
 export type Figures = {
@@ -87,8 +84,6 @@ export type Figures = {
   /** By organization and tags: `default` or `default size=large`. */
   readonly waitByGroup: Readonly<Record<string, WaitFigures>>;
   readonly waitByKind: Readonly<Partial<Record<JobKind, WaitFigures>>>;
-  /** Jobs of prebuilt workspaces that were killed, failed by the reaper or did not end. */
-  readonly failedPrebuilds: number;
   /** Jobs of coderd's lifecycle executor. It inserts them late if it sees no matching daemon. */
   readonly executor: {
     readonly due: number;
@@ -121,7 +116,6 @@ export type Figures = {
     /** The sum. Grid searches minimize it. */
     readonly total: number;
   };
-  readonly calls: { readonly ticks: number; readonly coderd: number; readonly ecs: number };
 };
 
 /** Jobs that were killed, failed by coderd after 30 min, or never run. */

@@ -48,7 +48,7 @@ export type RunOptions = {
   /** Called with the share of the period that is done, 0 to 1. */
   readonly onProgress?: (share: number) => void;
   readonly onLook?: (look: LookResult) => void;
-  /** So long after its submission a person cancels a job. Undefined: never. @default never */
+  /** Called when a daemon takes a job. */
   readonly onAcquired?: (job: JobId, at: EpochMs) => void;
 };
 
@@ -92,7 +92,6 @@ class Simulation {
   readonly #changes = new Map<string, DesiredCountChange[]>();
   readonly #desired = new DesiredCounts();
   readonly #waits = new Map<string, JobWait>();
-  readonly #calls = { ticks: 0, coderd: 0, ecs: 0 };
   readonly #poolByService: ReadonlyMap<string, string>;
   #error: unknown;
 
@@ -179,7 +178,6 @@ class Simulation {
       },
       peaks: this.#desired.peaks(),
       dollars: { tasks: taskDollars, waiting, failures, total: taskDollars + waiting + failures },
-      calls: { ...this.#calls },
     };
     return {
       figures,
@@ -238,14 +236,7 @@ class Simulation {
         const to = Math.max(0, Math.min(maxOf.get(pool) ?? 0, count));
         if (to === desiredCount) return;
         world.ecs.setDesiredCount(world.service(pool).identity.name, to);
-        this.#calls.ecs += 1;
         this.#note(pool, { from: desiredCount, to, why: [why] });
-      },
-      count: ({ ticks = 0, coderd = 0, ecs = 0 }) => {
-        if (world.timeline.now() < trace.from) return;
-        this.#calls.ticks += ticks;
-        this.#calls.coderd += coderd;
-        this.#calls.ecs += ecs;
       },
     };
   }

@@ -65,15 +65,6 @@ describe("Buildkite's agent scaler", () => {
     expect([desired('cpu'), desired('gpu')]).toEqual([0, 1]);
   });
 
-  it('calls coderd at every run, and EC2 only if coderd answers', () => {
-    const { start, passTo, calls, setOutage } = makePolicyWorld(ONE_POOL);
-    start(AGENT_SCALER, STACK);
-    passTo(59);
-    setOutage(true);
-    passTo(119);
-    expect(calls()).toEqual({ ticks: 12, coderd: 12, ecs: 6 });
-  });
-
   it('never kills a build, with random jobs and settings', () => {
     const job = fc.record({ atS: fc.nat(3600), seconds: fc.integer({ min: 1, max: 1500 }) });
     fc.assert(

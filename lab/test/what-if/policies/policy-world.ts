@@ -15,8 +15,6 @@ export type PolicyWorld = {
   readonly world: World;
   /** Changes of desired counts: seconds since the start, pool, new count. */
   readonly changes: (readonly [atS: number, pool: string, to: number])[];
-  /** Looks and requests that the policy counted. */
-  readonly calls: () => { readonly ticks: number; readonly coderd: number; readonly ecs: number };
   readonly start: <Settings extends PolicySettings>(policy: Policy<Settings>, settings: Settings) => void;
   readonly passTo: (seconds: number) => void;
   readonly submit: (seconds: number, tags?: Tags) => void;
@@ -50,7 +48,6 @@ export function makePolicyWorld(
   const { config } = readConfig(JSON.stringify(document), 'autoscaler.yaml');
   const changes: (readonly [number, string, number])[] = [];
   let isDown = false;
-  let calls = { ticks: 0, coderd: 0, ecs: 0 };
   const desired = (pool: string): number => world.service(pool).state.desiredCount;
   const context: PolicyContext = {
     world,
@@ -69,13 +66,9 @@ export function makePolicyWorld(
       world.ecs.setDesiredCount(world.service(pool).identity.name, to);
       changes.push([(world.timeline.now() - START) / SECOND, pool, to]);
     },
-    count: ({ ticks = 0, coderd = 0, ecs = 0 }) => {
-      calls = { ticks: calls.ticks + ticks, coderd: calls.coderd + coderd, ecs: calls.ecs + ecs };
-    },
   };
   return {
     ...{ world, changes, desired },
-    calls: () => calls,
     start: (policy, settings) => policy.start(context, settings),
     passTo: (seconds) => world.timeline.advanceTo((START + seconds * SECOND) as EpochMs),
     submit: (seconds, tags = {}) => {
