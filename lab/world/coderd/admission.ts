@@ -15,7 +15,7 @@ import {
   userAuthKey,
 } from './tables/keys.ts';
 import type { Organization, Organizations } from './tables/organizations.ts';
-import { type Authenticated, mayDoToKeys, type TokenUser } from './tables/tokens.ts';
+import { type Authenticated, holds, type TokenUser } from './tables/tokens.ts';
 
 type Daemon = Credential & { readonly name: string; readonly version: string };
 
@@ -106,7 +106,7 @@ function withPsk(organization: Organization, tags: Tags): Admitted {
 
 /** Every user may run daemons of its own scope. Others need the right to create daemons. */
 function withToken(user: TokenUser, { id }: Organization, tags: Tags): Admitted {
-  if (tags.scope !== 'user' && !mayDoToKeys(user, 'create', id)) throw refusal(tags, 'user unauthorized');
+  if (tags.scope !== 'user' && !holds(user.keyRights.create, id)) throw refusal(tags, 'user unauthorized');
   return { key: userAuthKey(id, tags), owner: user.userId };
 }
 

@@ -6,6 +6,7 @@ import type { DaemonId, EpochMs, JobId, OrganizationId } from '../../../lambda/d
 import { normalizeTags, type Tags, tagKey } from '../../../lambda/decision/model/tags.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { Credential, DaemonConnection, DaemonServer } from '../base/daemon-connection.ts';
+import { JobRunner } from '../base/job-runner.ts';
 import type { Random } from '../base/random.ts';
 import type { Timeline } from '../base/timeline.ts';
 import { Acquirer, PendingQueue } from './acquirer.ts';
@@ -16,7 +17,7 @@ import { type DaemonQuery, listDaemons } from './queries/daemon-list.ts';
 import { type JobAnswer, type JobQuery, JobQueue, jobAnswer, listJobs } from './queries/job-list.ts';
 import { CoderdRefusal } from './rules/refusal.ts';
 import { CoderVersion, DEFAULT_RELEASE } from './rules/versions.ts';
-import { BuiltInDaemon, Sessions } from './session.ts';
+import { Sessions } from './session.ts';
 import { type DaemonRecord, DaemonTable } from './tables/daemons.ts';
 import {
   type Job,
@@ -329,10 +330,6 @@ export class CoderdModel implements DaemonServer {
     return undefined;
   }
 
-  deprecate(template: TemplateRecord, message = 'Use another one.'): void {
-    this.#templates.deprecate(template.id, message);
-  }
-
   /** Changes settings as an admin does. What becomes due is due at the next poll. */
   changeTemplate(template: TemplateRecord, settings: Partial<TemplateSettings>): void {
     this.#templates.change(template.id, settings, this.timeline.now());
@@ -376,11 +373,11 @@ export class CoderdModel implements DaemonServer {
     for (let n = 0; n < count; n++) this.startBuiltInDaemon(`coderd-builtin-${this.#builtIns++}`, {});
   }
 
-  startBuiltInDaemon(name: string, tags: Tags): BuiltInDaemon {
+  startBuiltInDaemon(name: string, tags: Tags): JobRunner {
     const key = builtInKey(this.organizations.default.id, tags);
     const admitted = { key, owner: NIL_UUID };
     const connection = this.#sessions.open(admitted, { name, version: this.version.text });
-    return new BuiltInDaemon(connection, this.timeline);
+    return new JobRunner(connection, this.timeline);
   }
 
   setLastSeen(id: DaemonId, at: EpochMs): void {

@@ -6,10 +6,9 @@ import {
   type AcquiredJob,
   ConnectionRefused,
   type Credential,
-  type DaemonConnection,
   type DaemonServer,
-  type JobResult,
 } from '../base/daemon-connection.ts';
+import { JobRunner } from '../base/job-runner.ts';
 import type { Random } from '../base/random.ts';
 import type { Planned, Timeline } from '../base/timeline.ts';
 import type { Range } from '../ecs/parts/latencies.ts';
@@ -37,8 +36,7 @@ const EXIT_MS: Range = [50, 300];
 
 export class Daemon {
   readonly #options: DaemonOptions;
-  #connection: DaemonConnection | undefined;
-  #job: { readonly acquired: AcquiredJob; readonly done: Planned } | undefined;
+  #runner: JobRunner | undefined;
   #dialling: Planned | undefined;
   #terminating = false;
   #hangs = false;
@@ -50,17 +48,17 @@ export class Daemon {
   }
 
   get isConnected(): boolean {
-    return this.#connection !== undefined;
+    return this.#runner !== undefined;
   }
 
   get isBusy(): boolean {
-    return this.#job !== undefined;
+    return this.#runner?.isBusy ?? false;
   }
 
   /** Makes the process hang: it ignores SIGTERM and ends no job, but keeps its connection. */
   hang(): void {
     this.#hangs = true;
-    this.#job?.done.cancel();
+    this.#runner?.hang();
   }
 
   /** SIGTERM. A second one has no effect. */
@@ -68,8 +66,8 @@ export class Daemon {
     if (this.#terminating || this.#gone || this.#hangs) return;
     this.#terminating = true;
     this.#dialling?.cancel();
-    this.#connection?.cancelAcquire();
-    if (this.#job === undefined) this.#exit(0);
+    if (this.#runner === undefined) this.#exit(0);
+    else this.#runner.terminate();
   }
 
   kill(): void {
@@ -89,27 +87,18 @@ export class Daemon {
     if (this.#gone) return undefined;
     this.#gone = true;
     this.#dialling?.cancel();
-    this.#connection?.close();
-    const job = this.#job;
-    job?.done.cancel();
-    this.#job = undefined;
-    return job?.acquired;
+    return this.#runner?.kill();
   }
 
   #dial(): void {
-    const { server, credential, name, version } = this.#options;
+    const { server, timeline, credential, name, version } = this.#options;
     try {
-      this.#connection = server.connect({ ...credential, name, version });
+      const connection = server.connect({ ...credential, name, version });
+      this.#runner = new JobRunner(connection, timeline, () => this.#exit(0));
     } catch (error) {
       if (!(error instanceof ConnectionRefused)) throw error;
       this.#refused(error);
-      return;
     }
-    const connection = this.#connection;
-    connection.onCancel((id) => {
-      if (this.#job?.acquired.id === id && !this.#hangs) this.#finish(connection, 'canceled');
-    });
-    this.#acquire(connection);
   }
 
   /**
@@ -123,30 +112,11 @@ export class Daemon {
     else if (status !== 403) this.#exit(1);
   }
 
-  #acquire(connection: DaemonConnection): void {
-    connection.acquire((acquired) => {
-      const result = acquired.willFail ? 'failed' : 'succeeded';
-      const done = this.#options.timeline.after(acquired.durationMs, () => this.#finish(connection, result));
-      this.#job = { acquired, done };
-    });
-  }
-
-  #finish(connection: DaemonConnection, result: JobResult): void {
-    if (this.#job === undefined) return;
-    const { acquired, done } = this.#job;
-    done.cancel();
-    this.#job = undefined;
-    connection.complete(acquired.id, result);
-    if (this.#terminating) this.#exit(0);
-    else this.#acquire(connection);
-  }
-
   #exit(code: number): void {
     const { timeline, random, onExit } = this.#options;
     timeline.after(random.whole(...EXIT_MS), () => {
       if (this.#gone) return;
-      this.#gone = true;
-      this.#connection?.close();
+      this.#die();
       onExit(code);
     });
   }

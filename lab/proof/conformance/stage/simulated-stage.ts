@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { type EpochMs, plusMs } from '../../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../../lambda/decision/model/tags.ts';
 import { DAY_MS } from '../../../../lambda/decision/model/units.ts';
+import type { JobRunner } from '../../../world/base/job-runner.ts';
 import { Random } from '../../../world/base/random.ts';
 import { Timeline } from '../../../world/base/timeline.ts';
 import { CoderdModel } from '../../../world/coderd/model.ts';
 import { coderdHandler } from '../../../world/coderd/routes/http.ts';
 import { CoderdRefusal } from '../../../world/coderd/rules/refusal.ts';
-import type { BuiltInDaemon } from '../../../world/coderd/session.ts';
 import type { TemplateRecord, TemplateVersion, Transition } from '../../../world/coderd/tables/templates.ts';
 import type { UserRecord, UserStatus } from '../../../world/coderd/tables/users.ts';
 import type { WorkspaceRecord } from '../../../world/coderd/tables/workspace-records.ts';
@@ -41,7 +41,7 @@ export class SimulatedStage extends Stage {
   readonly #versions = new Map<string, Version>();
   readonly #templates = new Map<string, TemplateRecord>();
   readonly #workspaces = new Map<string, WorkspaceRecord>();
-  readonly #daemons = new Map<string, BuiltInDaemon>();
+  readonly #daemons = new Map<string, JobRunner>();
   readonly #files = new Map<string, string>();
   readonly #random = new Random(7);
 

@@ -1,10 +1,10 @@
 import type { EpochMs, JobId } from '../../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../../lambda/decision/model/tags.ts';
 import type { DaemonConnection } from '../../../world/base/daemon-connection.ts';
+import { JobRunner } from '../../../world/base/job-runner.ts';
 import { Random } from '../../../world/base/random.ts';
 import { Timeline } from '../../../world/base/timeline.ts';
 import { CoderdModel, type CoderdOptions, type SubmittedJob } from '../../../world/coderd/model.ts';
-import { BuiltInDaemon } from '../../../world/coderd/session.ts';
 import type { NewTemplate } from '../../../world/coderd/tables/templates.ts';
 import type { NewWorkspace } from '../../../world/coderd/tables/workspace-records.ts';
 
@@ -37,7 +37,7 @@ export function coderdWorld({
   const onlooker = (tags: Tags = {}, organization = 'default'): DaemonConnection =>
     connect(`daemon-${keys + 1}`, tags, organization);
   /** Starts a daemon that runs every job that it gets. */
-  const worker = (tags: Tags = {}): BuiltInDaemon => new BuiltInDaemon(onlooker(tags), timeline);
+  const worker = (tags: Tags = {}): JobRunner => new JobRunner(onlooker(tags), timeline);
   const submit = (job: Partial<SubmittedJob> = {}): JobId =>
     model.submitJob({ organization: 'default', tags: {}, durationMs: MINUTE, ...job });
   const statuses = () => model.jobs().map(({ status }) => status);

@@ -145,7 +145,7 @@ describe('an earlier release', () => {
   ])('lists templates $expected in $version to "$query", the second deprecated', async (row) => {
     const { items, template, model } = await served({ version: row.version });
     template();
-    model.deprecate(template(), 'Use the other one.');
+    model.changeTemplate(template(), { deprecated: 'Use the other one.' });
     expect((await items(`templates${row.query}`)).map(({ name }) => name)).toEqual(row.expected);
   });
 });

@@ -4,15 +4,7 @@ import { parseQuietly } from '../../../../lambda/decision/model/parse-quietly.ts
 import type { CoderdModel } from '../model.ts';
 import { rfc3339 } from '../queries/times.ts';
 import type { Organization } from '../tables/organizations.ts';
-import {
-  type ApiKey,
-  type KeyAction,
-  mayDoToKeys,
-  mayRead,
-  mayReadMembers,
-  mayReadWorkspaces,
-  type TokenUser,
-} from '../tables/tokens.ts';
+import { type ApiKey, holds, type KeyAction, type TokenUser } from '../tables/tokens.ts';
 import type { UserRecord } from '../tables/users.ts';
 import { type Answer, NOT_FOUND, type OrganizationRequest, type UserRequest } from './request.ts';
 
@@ -118,7 +110,7 @@ function isAllowed(
   const { resource_type: type, organization_id: organization } = object;
   const keyAction = KEY_ACTIONS.find((each) => each === action);
   if (type === 'provisioner_daemon' && organization !== '' && keyAction !== undefined)
-    return mayDoToKeys(user, keyAction, organization);
+    return holds(user.keyRights[keyAction], organization);
   return action === 'read' && mayReadAll(user, type, organization);
 }
 
@@ -127,8 +119,8 @@ const KEY_ACTIONS: readonly KeyAction[] = ['read', 'create', 'delete'];
 /** A role of one organization does not hold for all of them. */
 function mayReadAll(user: TokenUser, type: string, organizationId: string): boolean {
   if (organizationId === '') return user.isOwner;
-  if (type === 'workspace' || type === 'template') return mayReadWorkspaces(user, organizationId);
-  return type === 'provisioner_jobs' && mayRead(user, organizationId);
+  if (type === 'workspace' || type === 'template') return holds(user.canReadWorkspaces, organizationId);
+  return type === 'provisioner_jobs' && holds(user.canRead, organizationId);
 }
 
 /** coderd/members.go. Leaves out rows that the user may not read; every user may read its own row. */
@@ -143,7 +135,7 @@ export function members({ model, user, organization }: OrganizationRequest): Ans
   const others = model
     .users()
     .filter(({ id, memberOf }) => id !== own.id && (memberOf?.has(organization.id) ?? true));
-  const readable = mayReadMembers(user, organization.id) ? [...others, own] : [own];
+  const readable = holds(user.canReadMembers, organization.id) ? [...others, own] : [own];
   return { status: 200, body: readable.map((member) => memberAnswer(member, organization, model)) };
 }
 

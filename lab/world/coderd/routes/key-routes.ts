@@ -8,7 +8,7 @@ import type { CoderdModel } from '../model.ts';
 import { rfc3339 } from '../queries/times.ts';
 import { CoderdRefusal } from '../rules/refusal.ts';
 import { isReserved, type ProvisionerKey, SECRET_LENGTH } from '../tables/keys.ts';
-import { type KeyAction, mayDoToKeys } from '../tables/tokens.ts';
+import { holds, type KeyAction } from '../tables/tokens.ts';
 import { type Answer, NOT_FOUND, type OrganizationRequest } from './request.ts';
 
 type Handle = (request: OrganizationRequest) => Answer;
@@ -102,7 +102,7 @@ function keyAnswer({ id, createdAt, organizationId, name, tags }: ProvisionerKey
 }
 
 function may({ user, organization }: OrganizationRequest, action: KeyAction): boolean {
-  return mayDoToKeys(user, action, organization.id);
+  return holds(user.keyRights[action], organization.id);
 }
 
 function internal(detail: string): Answer {

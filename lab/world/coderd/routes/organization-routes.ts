@@ -4,7 +4,7 @@ import { KeptRows } from '../../base/kept-rows.ts';
 import type { CoderdModel } from '../model.ts';
 import { rfc3339 } from '../queries/times.ts';
 import type { Organization } from '../tables/organizations.ts';
-import { mayRead } from '../tables/tokens.ts';
+import { holds } from '../tables/tokens.ts';
 import {
   type Answer,
   badUuid,
@@ -59,7 +59,7 @@ export function oneJob(request: OrganizationRequest): Answer {
 
 function findJobs(request: OrganizationRequest, id: string | undefined): Answer {
   const { model, user, organization, parameters } = request;
-  if (!mayRead(user, organization.id)) return NOT_FOUND;
+  if (!holds(user.canRead, organization.id)) return NOT_FOUND;
   const query = {
     organizationId: organization.id,
     limit: parameters.positiveInt32('limit', DEFAULT_LIMIT),
@@ -77,7 +77,7 @@ function findJobs(request: OrganizationRequest, id: string | undefined): Answer 
 
 export function daemonList(request: OrganizationRequest): Answer {
   const { model, user, organization, parameters } = request;
-  if (!mayRead(user, organization.id)) return NOT_FOUND;
+  if (!holds(user.canRead, organization.id)) return NOT_FOUND;
   const canFilter = model.version.does('filtersOfflineDaemons');
   const query = {
     organizationId: organization.id,

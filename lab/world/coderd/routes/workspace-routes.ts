@@ -6,7 +6,7 @@ import type { JobAnswer } from '../queries/job-list.ts';
 import { optionalTime, rfc3339 } from '../queries/times.ts';
 import type { JobStatus } from '../tables/jobs.ts';
 import type { Transition } from '../tables/templates.ts';
-import { mayReadWorkspaces } from '../tables/tokens.ts';
+import { holds } from '../tables/tokens.ts';
 import type { BuildRecord, WorkspaceRecord } from '../tables/workspace-records.ts';
 import { isRunning } from '../tables/workspaces.ts';
 import {
@@ -15,17 +15,15 @@ import {
   invalid,
   isUuid,
   NOT_FOUND,
+  type QueryParameters,
   searchKeyOf,
   type UserRequest,
 } from './request.ts';
 
 /** Lists and counts what the user may read. Any query is refused, as coderd refuses unknown keys. */
 export function workspaces({ model, user, parameters }: UserRequest): Answer {
-  parameters.uuid('after_id');
-  const limit = parameters.positiveInt32('limit', 0);
-  const offset = parameters.positiveInt32('offset', 0);
-  const errors = parameters.invalid();
-  if (errors.length > 0) return invalid(errors, 'Query parameters have invalid values.');
+  const { errors, pageOf } = readPage(parameters);
+  if (errors.length > 0) return invalid(errors, INVALID_PAGE);
   const [field] = parameters.strings('q').map(searchKeyOf);
   if (field !== undefined)
     return invalid(
@@ -34,13 +32,23 @@ export function workspaces({ model, user, parameters }: UserRequest): Answer {
     );
   const readable = model.workspaces
     .inListOrder()
-    .filter(({ organizationId }) => mayReadWorkspaces(user, organizationId));
-  const page = readable.slice(offset, limit === 0 ? undefined : offset + limit);
+    .filter(({ organizationId }) => holds(user.canReadWorkspaces, organizationId));
   const body = {
-    workspaces: page.map((workspace) => workspaceAnswer(workspace, model)),
+    workspaces: pageOf(readable).map((workspace) => workspaceAnswer(workspace, model)),
     count: readable.length,
   };
   return { status: 200, body };
+}
+
+const INVALID_PAGE = 'Query parameters have invalid values.';
+
+/** A `limit` of 0 means all. */
+function readPage(parameters: QueryParameters) {
+  const afterId = parameters.uuid('after_id');
+  const limit = parameters.positiveInt32('limit', 0);
+  const offset = parameters.positiveInt32('offset', 0);
+  const pageOf = <T>(all: readonly T[]) => all.slice(offset, limit === 0 ? undefined : offset + limit);
+  return { afterId, errors: parameters.invalid(), pageOf };
 }
 
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
@@ -50,12 +58,9 @@ export function workspaceBuilds({ model, user, parameters, ids: [id = ''] }: Use
   if (!isUuid(id)) return badUuid(id);
   const builds = model.buildsOf(id.toLowerCase());
   const [first] = builds;
-  if (first === undefined || !mayReadWorkspaces(user, first.job.organizationId)) return NOT_FOUND;
-  const afterId = parameters.uuid('after_id');
-  const limit = parameters.positiveInt32('limit', 0);
-  const offset = parameters.positiveInt32('offset', 0);
-  const errors = parameters.invalid();
-  if (errors.length > 0) return invalid(errors, 'Query parameters have invalid values.');
+  if (first === undefined || !holds(user.canReadWorkspaces, first.job.organizationId)) return NOT_FOUND;
+  const { afterId, errors, pageOf } = readPage(parameters);
+  if (errors.length > 0) return invalid(errors, INVALID_PAGE);
   const [since] = parameters.strings('since');
   if (since !== undefined && !RFC3339.test(since))
     return { status: 400, body: { message: 'bad `since` format, must be RFC3339' } };
@@ -64,8 +69,7 @@ export function workspaceBuilds({ model, user, parameters, ids: [id = ''] }: Use
     return { status: 400, body: { message: `Record at "after_id" ("${afterId}") does not exist.` } };
   const isAsked = ({ createdAt, number }: BuildRecord): boolean =>
     (since === undefined || createdAt > Date.parse(since)) && number > (after?.number ?? 0);
-  const found = builds.filter(isAsked).toReversed();
-  const page = found.slice(offset, limit === 0 ? undefined : offset + limit);
+  const page = pageOf(builds.filter(isAsked).toReversed());
   const body = page.map((build) => buildAnswer(build, { id, name: build.job.workspace?.name ?? '' }, model));
   return { status: 200, body };
 }

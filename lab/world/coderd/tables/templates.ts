@@ -71,11 +71,7 @@ export type TemplateRecord = TemplateSettings & {
   readonly activeVersion: TemplateVersion;
 };
 
-type Template = TemplateRecord & {
-  readonly versions: TemplateVersion[];
-  deprecated: string;
-  updatedAt: EpochMs;
-};
+type Template = TemplateRecord & { readonly versions: TemplateVersion[] };
 
 const DEFAULTS: TemplateSettings = {
   autostartDays: WEEKDAYS,
@@ -144,22 +140,14 @@ export class TemplateTable {
   }
 
   activate(id: string, version: TemplateVersion, now: EpochMs): void {
-    const template = this.#byId.get(id);
-    if (template === undefined) throw new CoderdRefusal(404, `activating a version of template ${id}: none`);
-    template.versions.push(version);
-    template.updatedAt = now;
+    this.change(id, {}, now).versions.push(version);
   }
 
-  change(id: string, settings: Partial<TemplateSettings>, now: EpochMs): void {
+  /** @throws CoderdRefusal 404 unknown template */
+  change(id: string, settings: Partial<TemplateSettings>, now: EpochMs): Template {
     const template = this.#byId.get(id);
-    if (template === undefined) throw new CoderdRefusal(404, `changing template ${id}: none`);
-    Object.assign(template, settings, { updatedAt: now });
-  }
-
-  deprecate(id: string, message: string): void {
-    const template = this.#byId.get(id);
-    if (template === undefined) throw new CoderdRefusal(404, `deprecating template ${id}: none`);
-    template.deprecated = message;
+    if (template === undefined) throw new CoderdRefusal(404, `changing template ${id}: there is none`);
+    return Object.assign(template, settings, { updatedAt: now });
   }
 
   /** The template of jobs that were submitted with nothing but these tags. */

@@ -105,23 +105,8 @@ export class Tokens {
   }
 }
 
-export function mayRead({ canRead }: TokenUser, organizationId: string): boolean {
-  return holds(canRead, organizationId);
-}
-
-export function mayReadWorkspaces({ canReadWorkspaces }: TokenUser, organizationId: string): boolean {
-  return holds(canReadWorkspaces, organizationId);
-}
-
-export function mayReadMembers({ canReadMembers }: TokenUser, organizationId: string): boolean {
-  return holds(canReadMembers, organizationId);
-}
-
-export function mayDoToKeys({ keyRights }: TokenUser, action: KeyAction, organizationId: string): boolean {
-  return holds(keyRights[action], organizationId);
-}
-
-function holds(organizations: Organizations, id: string): boolean {
+/** Whether one of a user's rights holds in this organization. */
+export function holds(organizations: Organizations, id: string): boolean {
   return organizations === 'all' || organizations.has(id as OrganizationId);
 }
 
