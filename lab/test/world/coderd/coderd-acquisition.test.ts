@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JobId } from '../../../../lambda/decision/model/brands.ts';
 import type { Tags } from '../../../../lambda/decision/model/tags.ts';
+import { table } from '../../../../test/support/table.ts';
 import type { AcquiredJob, DaemonConnection } from '../../../world/base/daemon-connection.ts';
 import { Random } from '../../../world/base/random.ts';
 import type { SubmittedJob } from '../../../world/coderd/model.ts';
@@ -24,36 +25,21 @@ function workOff(connection: DaemonConnection): JobId[] {
 
 describe('the order of jobs', () => {
   const prebuild = { initiator: 'prebuilds' } as const;
-  const rows: readonly {
+  type Row = {
     readonly jobs: readonly Partial<SubmittedJob>[];
     readonly order: readonly number[];
-    readonly version?: string;
+    readonly version: string;
     readonly because: string;
-  }[] = [
-    {
-      jobs: [prebuild, {}, prebuild, {}],
-      order: [1, 3, 0, 2],
-      because: 'prebuilds come after jobs of people',
-    },
-    {
-      jobs: [{ ...prebuild, tags: X }, { tags: Y }],
-      order: [1, 0],
-      because: 'prebuilds come last over all tag sets',
-    },
-    {
-      jobs: [prebuild, {}, prebuild],
-      order: [0, 1, 2],
-      version: 'v2.24.4',
-      because: 'prebuilds have their turn before 2.25',
-    },
-    {
-      jobs: [{ tags: X }, { tags: Y }, { tags: { ...X, ...Y } }, { tags: X }],
-      order: [0, 1, 2, 3],
-      because: 'the oldest comes first over all tag sets that the daemon fits',
-    },
-    { jobs: [{ organization: 'data' }], order: [], because: 'the daemon is of another organization' },
-  ];
-  it.each(rows)('is $order in $version: $because', ({ jobs, order, version = 'v2.30.0' }) => {
+  };
+  const rows = table<Row>`
+    jobs                                                             | order           | version | because
+    ${[prebuild, {}, prebuild, {}]}                                  | ${[1, 3, 0, 2]} | v2.30.0 | prebuilds come after jobs of people
+    ${[{ ...prebuild, tags: X }, { tags: Y }]}                       | ${[1, 0]}       | v2.30.0 | prebuilds come last over all tag sets
+    ${[prebuild, {}, prebuild]}                                      | ${[0, 1, 2]}    | v2.24.4 | prebuilds have their turn before 2.25
+    ${[{ tags: X }, { tags: Y }, { tags: { ...X, ...Y } }, { tags: X }]} | ${[0, 1, 2, 3]} | v2.30.0 | the oldest comes first over all tag sets that the daemon fits
+    ${[{ organization: 'data' }]}                                    | ${[]}           | v2.30.0 | the daemon is of another organization
+  `;
+  it.each(rows)('is $order in $version: $because', ({ jobs, order, version }) => {
     const { connect, submit } = coderdWorld({ version });
     const ids = jobs.map((job) => submit(job));
     const isUntagged = jobs.every(({ tags = {} }) => Object.keys(tags).length === 0);
@@ -113,33 +99,25 @@ describe('the wake of waiting daemons', () => {
     return [...new Set(seen.flat())].sort((a, b) => (a ?? 99) - (b ?? 99));
   };
 
-  const rows: readonly {
-    daemons: readonly Tags[];
-    jobs: readonly Tags[];
-    replicas?: number;
-    waits: readonly number[];
-    because: string;
-  }[] = [
-    { daemons: [{}, {}], jobs: [{}], waits: [0], because: 'the only domain is woken' },
-    { daemons: [{}, X], jobs: [{}], waits: [0, 20], because: 'the tagged domain may be woken in vain' },
-    { daemons: [{}, X], jobs: [X], waits: [0], because: 'the untagged domain lacks the tag' },
-    { daemons: [X, { ...X, ...Y }], jobs: [X], waits: [0], because: 'both domains may run it' },
-    {
-      daemons: [X, { ...X, ...Y }],
-      jobs: [X, X],
-      waits: [0, 20],
-      because: 'both postings may meet one daemon, whose query is in flight',
-    },
-    { daemons: [X, X], jobs: [X, X], waits: [0], because: 'after a job the next daemon of the domain asks' },
-    { daemons: [{}, USER], jobs: [{}], waits: [0], because: 'the scopes differ' },
-    {
-      daemons: [{}, {}, X],
-      jobs: [{}],
-      replicas: 2,
-      waits: [0, 20],
-      because: 'each replica wakes one domain, and one may have both tagged and untagged daemons',
-    },
-  ];
+  type Row = {
+    readonly daemons: readonly Tags[];
+    readonly jobs: readonly Tags[];
+    /** @default 1 */
+    readonly replicas?: number;
+    readonly waits: readonly number[];
+    readonly because: string;
+  };
+  const rows = table<Row>`
+    daemons                 | jobs      | replicas | waits      | because
+    ${[{}, {}]}             | ${[{}]}   |          | ${[0]}     | the only domain is woken
+    ${[{}, X]}              | ${[{}]}   |          | ${[0, 20]} | the tagged domain may be woken in vain
+    ${[{}, X]}              | ${[X]}    |          | ${[0]}     | the untagged domain lacks the tag
+    ${[X, { ...X, ...Y }]}  | ${[X]}    |          | ${[0]}     | both domains may run it
+    ${[X, { ...X, ...Y }]}  | ${[X, X]} |          | ${[0, 20]} | both postings may meet one daemon, whose query is in flight
+    ${[X, X]}               | ${[X, X]} |          | ${[0]}     | after a job the next daemon of the domain asks
+    ${[{}, USER]}           | ${[{}]}   |          | ${[0]}     | the scopes differ
+    ${[{}, {}, X]}          | ${[{}]}   | 2        | ${[0, 20]} | each replica wakes one domain, and one may have both tagged and untagged daemons
+  `;
   it.each(rows)('lets jobs $jobs beside daemons $daemons wait $waits s: $because', (row) => {
     expect(waits(row.daemons, row.jobs, row.replicas ?? 1)).toEqual(row.waits);
   });

@@ -30,7 +30,7 @@ describe('a due transition', () => {
     ${{ dormantAt: START }}                      | ${{ timeTilDormantAutodeleteMs: 10 * MINUTE - 1 }} | 10 | delete autodelete | deleting_at is in the past
   `;
   it.each(rows)(
-    'is "$expected" in minute $minute for $workspace of $template: $because',
+    'is "$expected" in minute $minute for $workspace: $because',
     ({ workspace, template, minute, expected }) => {
       const { onlooker, at, inserted, ...world } = coderdWorld();
       onlooker();
@@ -61,7 +61,7 @@ describe('a due transition', () => {
       because: 'prebuilt workspaces are left out',
     },
   ];
-  it.each(none)('does not exist for $workspace of $template: $because', ({ workspace, template }) => {
+  it.each(none)('does not exist for $workspace: $because', ({ workspace, template }) => {
     const world = coderdWorld();
     world.onlooker();
     world.workspace(workspace, template);
@@ -84,8 +84,8 @@ describe('failed builds', () => {
   function failing(
     transition: 'start' | 'stop' | 'delete',
     settings: Partial<NewTemplate>,
-    workspace: Partial<NewWorkspace> = {},
-    version = 'v2.36.0',
+    workspace: Partial<NewWorkspace>,
+    version: string,
   ) {
     const world = coderdWorld({ version });
     const connection = world.onlooker();
@@ -96,57 +96,28 @@ describe('failed builds', () => {
   }
 
   const TTL = { failureTtlMs: 10 * MINUTE };
-  it.each([
-    { transition: 'start', settings: TTL, after: ['11 stop'], because: 'it is cleaned up' },
-    {
-      transition: 'start',
-      settings: { ...TTL, timeTilDormantMs: 4 * MINUTE },
-      after: ['5 stop'],
-      because: 'dormancy stops it earlier',
-    },
-    { transition: 'stop', settings: TTL, after: ['11 stop'], because: 'it is cleaned up' },
-    {
-      transition: 'stop',
-      settings: TTL,
-      version: 'v2.33.7',
-      after: [],
-      because: 'this release lacks #26203',
-    },
-    {
-      transition: 'stop',
-      settings: TTL,
-      version: 'v2.33.8',
-      after: ['11 stop'],
-      because: 'this release has #26203',
-    },
-    {
-      transition: 'stop',
-      settings: TTL,
-      version: 'v2.34.1',
-      after: [],
-      because: 'this release lacks #26203',
-    },
-    { transition: 'delete', settings: TTL, after: [], because: 'a delete is not cleaned up' },
-    {
-      transition: 'start',
-      settings: {},
-      workspace: { ttlMs: MINUTE },
-      after: [],
-      because: 'it has no deadline',
-    },
-    {
-      transition: 'stop',
-      settings: {},
-      workspace: { schedule: '5 8 * * *' },
-      after: [],
-      because: 'its workspace is not started',
-    },
-  ] as const)('of a $transition in $version are followed by $after: $because', (row) => {
-    const { transition, settings, after } = row;
-    const given = 'workspace' in row ? row.workspace : {};
-    const { at, inserted } = failing(transition, settings, given, 'version' in row ? row.version : 'v2.36.0');
+  type FailedRow = Partial<Row> & {
+    readonly transition: 'start' | 'stop' | 'delete';
+    readonly version: string;
+    readonly after: string;
+  };
+  const failures = table<FailedRow>`
+    transition | template                                  | workspace                       | version | after   | because
+    start      | ${TTL}                                    |                                 | v2.36.0 | 11 stop | it is cleaned up
+    start      | ${{ ...TTL, timeTilDormantMs: 4 * MINUTE }} |                               | v2.36.0 | 5 stop  | dormancy stops it earlier
+    stop       | ${TTL}                                    |                                 | v2.36.0 | 11 stop | it is cleaned up
+    stop       | ${TTL}                                    |                                 | v2.33.7 | nothing | this release lacks #26203
+    stop       | ${TTL}                                    |                                 | v2.33.8 | 11 stop | this release has #26203
+    stop       | ${TTL}                                    |                                 | v2.34.1 | nothing | this release lacks #26203
+    delete     | ${TTL}                                    |                                 | v2.36.0 | nothing | a delete is not cleaned up
+    start      | ${{}}                                     | ${{ ttlMs: MINUTE }}            | v2.36.0 | nothing | it has no deadline
+    stop       | ${{}}                                     | ${{ schedule: '5 8 * * *' }}    | v2.36.0 | nothing | its workspace is not started
+  `;
+  it.each(failures)('of a $transition in $version are followed by $after: $because', (row) => {
+    const { transition, template = {}, workspace = {}, version, after } = row;
+    const { at, inserted } = failing(transition, template, workspace, version);
     at(20 * MINUTE);
-    expect(inserted()).toEqual([`0 ${transition}`, ...after]);
+    expect(inserted()).toEqual([`0 ${transition}`, ...(after === 'nothing' ? [] : [after])]);
   });
 
   it('of a delete are retried a day later', () => {

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { Fixture, HOUR, MINUTE, SECOND } from './ecs-fixture.ts';
 
+/** A service of one running task. */
+function booted() {
+  const world = new Fixture();
+  world.pass(2 * MINUTE);
+  return { world, task: world.firstTask() };
+}
+
 describe('a task', () => {
   it('passes all statuses while it boots, with their times', () => {
     const world = new Fixture();
@@ -24,9 +31,7 @@ describe('a task', () => {
   });
 
   it('gets SIGTERM shortly after ECS has chosen it, and stops when its container has exited', () => {
-    const world = new Fixture();
-    world.pass(2 * MINUTE);
-    const task = world.firstTask();
+    const { world, task } = booted();
     world.desire(0);
     world.pass(30 * SECOND);
     expect(world.container(task).signals).toEqual(['SIGTERM']);
@@ -40,9 +45,7 @@ describe('a task', () => {
   });
 
   it('gets SIGKILL exactly 120 s after SIGTERM', () => {
-    const world = new Fixture();
-    world.pass(2 * MINUTE);
-    const task = world.firstTask();
+    const { world, task } = booted();
     world.container(task).ignoresSigterm = true;
     world.desire(0);
     while (task.state.lastStatus !== 'STOPPING') world.pass(100);
@@ -55,9 +58,7 @@ describe('a task', () => {
   });
 
   it('ends at once with exit code 137 and its reason if its container runs out of memory', () => {
-    const world = new Fixture();
-    world.pass(2 * MINUTE);
-    const task = world.firstTask();
+    const { world, task } = booted();
     world.ecs.outOfMemory(task.identity.id);
     expect(world.container(task).signals).toEqual(['SIGKILL']);
     world.pass(30 * SECOND);
@@ -70,9 +71,7 @@ describe('a task', () => {
   });
 
   it('shows that it ran out of memory when its container ends, if the kernel killed one process', () => {
-    const world = new Fixture();
-    world.pass(2 * MINUTE);
-    const task = world.firstTask();
+    const { world, task } = booted();
     world.ecs.outOfMemory(task.identity.id, () => {});
     expect(task.state.lastStatus).toBe('RUNNING');
     world.desire(0);
@@ -84,9 +83,7 @@ describe('a task', () => {
   });
 
   it('shows the desired status STOPPED at the agent only from SIGTERM on', () => {
-    const world = new Fixture();
-    world.pass(2 * MINUTE);
-    const task = world.firstTask();
+    const { world, task } = booted();
     const { host } = world.container(task);
     world.desire(0);
     while (task.isWanted) world.pass(10);
@@ -107,9 +104,7 @@ describe('a task', () => {
   });
 
   it('is replaced when its container exits', () => {
-    const world = new Fixture();
-    world.pass(2 * MINUTE);
-    const task = world.firstTask();
+    const { world, task } = booted();
     world.container(task).host.exit(3);
     expect(task.state).toMatchObject({
       desiredStatus: 'STOPPED',
@@ -134,9 +129,7 @@ describe('a task', () => {
   });
 
   it('gets no signal when its host fails, and is replaced', () => {
-    const world = new Fixture();
-    world.pass(2 * MINUTE);
-    const task = world.firstTask();
+    const { world, task } = booted();
     world.ecs.hostFailure(task.identity.id);
     expect(world.container(task).signals).toEqual(['SIGKILL']);
     expect(task.state).toMatchObject({ stopCode: 'InfrastructureHealth', lastStatus: 'DEPROVISIONING' });
@@ -147,9 +140,7 @@ describe('a task', () => {
   it.each(['ServiceSchedulerInitiated', 'TerminationNotice'] as const)(
     'is replaced when its host is retired, even if it is protected (%s)',
     (stopCode) => {
-      const world = new Fixture();
-      world.pass(2 * MINUTE);
-      const task = world.firstTask();
+      const { world, task } = booted();
       world.ecs.protect(task.identity.id, 2880);
       world.ecs.retireHost(task.identity.id, stopCode);
       world.pass(2 * MINUTE);
