@@ -22,8 +22,6 @@ const describeServicesRequest = z.object({ cluster, services: names, include: na
 const listTasksRequest = z.object({
   ...paged,
   serviceName: z.string().optional(),
-  family: z.string().optional(),
-  startedBy: z.string().optional(),
   desiredStatus: z.string().default('RUNNING'),
 });
 const describeTasksRequest = z.object({ cluster, tasks: names });
@@ -111,17 +109,12 @@ function describeServices(model: EcsModel, request: z.output<typeof describeServ
 }
 
 function listTasks(model: EcsModel, request: z.output<typeof listTasksRequest>) {
-  const { serviceName, family, startedBy, desiredStatus } = request;
+  const { serviceName, desiredStatus } = request;
   const service = serviceName === undefined ? undefined : model.service(lastPart(serviceName)).identity.name;
   if (!['RUNNING', 'PENDING', 'STOPPED'].includes(desiredStatus))
     throw invalidParameter('desiredStatus must be one of RUNNING, PENDING, STOPPED.');
-  if (startedBy !== undefined && (serviceName ?? family) !== undefined)
-    throw invalidParameter('startedBy must be the only filter.');
   const isWanted = ({ identity }: EcsTask, state: EcsTaskState): boolean =>
-    state.desiredStatus === desiredStatus &&
-    (service ?? identity.serviceName) === identity.serviceName &&
-    (family ?? identity.definition.family) === identity.definition.family &&
-    (startedBy ?? identity.startedBy) === identity.startedBy;
+    state.desiredStatus === desiredStatus && (service ?? identity.serviceName) === identity.serviceName;
   const arns: string[] = [];
   for (const task of model.tasks()) {
     const state = model.seen(task.states);

@@ -70,10 +70,8 @@ const startRequest = z.object({
 
 const filterRequest = z.object({
   logGroupName: z.string(),
-  startTime: z.number().optional(),
-  endTime: z.number().optional(),
-  filterPattern: z.string().optional(),
-  limit: z.int().min(1).max(MOST_ROWS).default(MOST_ROWS),
+  startTime: z.number().default(0),
+  filterPattern: z.string(),
   nextToken: z.string().optional(),
 });
 
@@ -120,25 +118,25 @@ const PAGE_BYTES = 1024 * 1024;
 
 /** The events of one page. Throws AwsError. */
 function filterLogEvents(model: LogsModel, request: z.infer<typeof filterRequest>) {
-  const { logGroupName, startTime = 0, endTime = Number.POSITIVE_INFINITY } = request;
+  const { logGroupName, startTime } = request;
   const all = model.eventsOf(logGroupName);
   const from = request.nextToken === undefined ? 0 : Number(request.nextToken);
-  const page = pageFrom(all, from, request.limit);
+  const page = pageFrom(all, from);
   const to = from + page.length;
   const isMatch = matcher(request.filterPattern);
   return {
     events: page
-      .filter(({ timestamp, message }) => timestamp >= startTime && timestamp <= endTime && isMatch(message))
+      .filter(({ timestamp, message }) => timestamp >= startTime && isMatch(message))
       .map((event) => ({ ...event, ingestionTime: event.timestamp, logStreamName: '2026/03/02/[$LATEST]0' })),
     ...(to < all.length ? { nextToken: `${to}` } : {}),
     searchedLogStreams: [],
   };
 }
 
-function pageFrom(all: readonly LogEvent[], from: number, limit: number): readonly LogEvent[] {
+function pageFrom(all: readonly LogEvent[], from: number): readonly LogEvent[] {
   const page: LogEvent[] = [];
   let bytes = 0;
-  for (const event of all.slice(from, from + limit)) {
+  for (const event of all.slice(from, from + MOST_ROWS)) {
     bytes += Buffer.byteLength(event.message);
     if (page.length > 0 && bytes > PAGE_BYTES) break;
     page.push(event);
@@ -146,8 +144,7 @@ function pageFrom(all: readonly LogEvent[], from: number, limit: number): readon
   return page;
 }
 
-function matcher(pattern: string | undefined): (message: string) => boolean {
-  if (pattern === undefined) return () => true;
+function matcher(pattern: string): (message: string) => boolean {
   const [, field, value] = /^\{ \$\.(\w+) = "([^"]*)" \}$/.exec(pattern) ?? [];
   if (field === undefined) throw new AwsError('InvalidParameterException', 'Invalid filter pattern');
   return (message) => fieldOf(message, field) === value;

@@ -29,7 +29,6 @@ describe('the ECS API', () => {
     ['ListTasks', { maxResults: 101 }, 'InvalidParameterException'],
     ['ListTasks', { serviceName: 'other' }, 'ServiceNotFoundException'],
     ['ListTasks', { desiredStatus: 'ALL' }, 'InvalidParameterException'],
-    ['ListTasks', { startedBy: 'x', family: 'Family' }, 'InvalidParameterException'],
     ['DescribeTasks', { tasks: [] }, 'InvalidParameterException'],
     ['DescribeTasks', { tasks: ids(101) }, 'InvalidParameterException'],
     ['GetTaskProtection', {}, 'InvalidParameterException'],
@@ -99,7 +98,6 @@ describe('the ECS API', () => {
     world.pass(4 * SECOND);
     expect(call('ListTasks').taskArns).toHaveLength(4);
     expect(call('ListTasks', { desiredStatus: 'PENDING' }).taskArns).toEqual([]);
-    expect(call('ListTasks', { family: 'Other' }).taskArns).toEqual([]);
     expect(call('DescribeServices', { services: [service] }).services).toMatchObject([
       { runningCount: 2, pendingCount: 2 },
     ]);

@@ -92,6 +92,25 @@ describe('a task', () => {
     expect(host.agent.desiredStatus()).toBe('STOPPED');
   });
 
+  it('keeps its stop reason and its 120 s when it is stopped again', () => {
+    const { world, task } = booted();
+    world.container(task).ignoresSigterm = true;
+    world.ecs.stopTask(task.identity.id);
+    world.pass(100 * SECOND);
+    world.ecs.spotInterruption(task.identity.id);
+    world.pass(25 * SECOND);
+    expect(task.state).toMatchObject({ stopCode: 'UserInitiated', exitCode: 137 });
+  });
+
+  it('keeps its first stop reason when its host fails before it has stopped', () => {
+    const { world, task } = booted();
+    world.container(task).ignoresSigterm = true;
+    world.desire(0);
+    world.pass(10 * SECOND);
+    world.ecs.hostFailure(task.identity.id);
+    expect(task.state).toMatchObject({ stopCode: 'ServiceSchedulerInitiated', lastStatus: 'DEPROVISIONING' });
+  });
+
   it('never starts its container if it is stopped while it boots', () => {
     const world = new Fixture();
     world.pass(5 * SECOND);
@@ -160,6 +179,12 @@ describe('the service scheduler', () => {
     world.pass(2 * MINUTE);
     const zones = Object.groupBy(world.running(), (task) => task.identity.place.zone);
     expect(Object.values(zones).map((tasks) => tasks?.length)).toEqual([3, 3, 3]);
+  });
+
+  it('gives every task a unique address', () => {
+    const world = new Fixture({}, { desiredCount: 60 });
+    world.pass(2 * MINUTE);
+    expect(new Set(world.running().map((task) => task.identity.place.privateIp)).size).toBe(60);
   });
 
   it('picks victims that keep the zones balanced, and never a protected task', () => {
@@ -235,6 +260,14 @@ describe('a deployment', () => {
     expect(world.service.state.primary.rolloutState).toBe('IN_PROGRESS');
     world.pass(5 * SECOND);
     expect(world.service.state.primary.rolloutState).toBe('COMPLETED');
+  });
+
+  it('does not start when only the desired count changes', () => {
+    const world = deployed();
+    const { id } = world.service.state.primary;
+    world.desire(5);
+    world.pass(SECOND);
+    expect(world.service.state.primary).toMatchObject({ id, rolloutState: 'COMPLETED', desiredCount: 5 });
   });
 
   it('replaces all unprotected tasks and waits for the protected ones', () => {

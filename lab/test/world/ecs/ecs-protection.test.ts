@@ -35,6 +35,14 @@ describe('task protection', () => {
     expect(world.firstTask().isProtected).toBe(false);
   });
 
+  it('ends earlier after a shorter protection', () => {
+    const { world, protect } = running(1);
+    protect(0, 2880);
+    protect(0, 10);
+    world.pass(10 * MINUTE);
+    expect(world.firstTask().isProtected).toBe(false);
+  });
+
   it('may take effect although the agent endpoint never answers', () => {
     const { world } = running(1, { latencies: { lease: [1000, 1000] } });
     const task = world.firstTask();
