@@ -295,7 +295,7 @@ export const poolSchema = z.strictObject({
   }),
   startTime: duration(START_TIME).prefault('90s').meta({
     description:
-      'Time from the launch of a task until its daemon is registered: `10s` to `10m`. The autoscaler uses it until it has measured three starts.',
+      'Time from the launch of a task until its daemon is registered: `10s` to `10m`. The autoscaler uses it while ECS lists fewer than three starts, as after a night at zero.',
   }),
   schedules,
   peers: peers.optional(),
