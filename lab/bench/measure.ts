@@ -11,7 +11,7 @@ import { decide } from '../../lambda/decision/decide.ts';
 import { percentile } from '../../lambda/decision/model/collections.ts';
 import { type FleetSize, makeFleet } from './fleet.ts';
 import type { InvocationFigures, Work } from './invocation-process.ts';
-import { awsEnvironment, type ServedFleet, serveFleet } from './serve.ts';
+import { awsEnvironment, observeFleet, type ServedFleet, serveFleet } from './serve.ts';
 
 export type Measured = {
   /** Of one decision without any cache, as in the first look of a function. */
@@ -37,8 +37,7 @@ const RUNS = 15;
 
 export async function measure(size: FleetSize, seed: number): Promise<Measured> {
   const fleet = makeFleet(size, seed);
-  const served = await serveFleet(fleet);
-  const { snapshot, config } = served.observed;
+  const { snapshot, config } = await observeFleet(fleet);
   const text = JSON.stringify(snapshotToJson(snapshot));
   const decideMs = timeOn(
     () => structuredClone(snapshot),
@@ -48,6 +47,7 @@ export async function measure(size: FleetSize, seed: number): Promise<Measured> 
     () => text,
     (json) => JSON.parse(json),
   );
+  const served = await serveFleet(fleet);
   const configFile = join(DIR, 'autoscaler.yaml');
   mkdirSync(DIR, { recursive: true });
   writeFileSync(configFile, stringify(fleet.config(served.coderdUrl)));

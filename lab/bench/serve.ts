@@ -9,17 +9,27 @@ import { connect } from '../../lambda/connect.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { observe } from '../../lambda/look/observe.ts';
+import { VirtualScheduler } from '../world/base/virtual-scheduler.ts';
+import { inProcessPorts } from '../world/in-process/ports.ts';
 import { close, listen, serveWorld } from '../world/serve.ts';
 import type { Fleet } from './fleet.ts';
 
 export type ServedFleet = {
   readonly coderdUrl: string;
   readonly awsUrl: string;
-  /** What the first look of a function reads. */
-  readonly observed: { readonly snapshot: Snapshot; readonly config: Config };
   readonly close: () => Promise<void>;
 };
 
+export type Observed = { readonly snapshot: Snapshot; readonly config: Config };
+
+/** What the first look of a function reads, without HTTP: no request of it can time out. */
+export async function observeFleet({ world, config: configFor }: Fleet): Promise<Observed> {
+  const { config } = checkConfig(configFor('https://coder.example.com'));
+  const ports = inProcessPorts(world, { scheduler: new VirtualScheduler(world.timeline) });
+  return { snapshot: await observe(ports(), config), config };
+}
+
+/** Returns once the proxy knows the answers to a first look. */
 export async function serveFleet({ world, config: configFor }: Fleet): Promise<ServedFleet> {
   const served = await serveWorld(world);
   const servers = [
@@ -30,10 +40,10 @@ export async function serveFleet({ world, config: configFor }: Fleet): Promise<S
   Object.assign(process.env, awsEnvironment(awsUrl));
   const { config } = checkConfig(configFor(coderdUrl));
   const connection = connect(config, world.ecs.clusterName, undefined);
-  const snapshot = await observe(connection.ports(), config);
+  await observe(connection.ports(), config);
   await connection.close();
   return {
-    ...{ coderdUrl, awsUrl, observed: { snapshot, config } },
+    ...{ coderdUrl, awsUrl },
     close: async () => {
       await Promise.all([...servers.map(close), served.close()]);
     },
@@ -49,8 +59,14 @@ function remembering(upstream: string): RequestListener {
     const key = [request.method, request.url, request.headers['x-amz-target'], body].join(' ');
     const answer = known.get(key) ?? ask(upstream, request, body);
     known.set(key, answer);
-    const { status, headers, body: text } = await answer;
-    response.writeHead(status, headers).end(text);
+    try {
+      const { status, headers, body: text } = await answer;
+      response.writeHead(status, headers).end(text);
+    } catch {
+      // the world was closed, or closed an idle connection: the client asks again
+      known.delete(key);
+      response.destroy();
+    }
   };
 }
 

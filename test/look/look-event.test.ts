@@ -1,7 +1,7 @@
 /** The log event of a look, and its metrics. */
 import { describe, expect, it } from 'vitest';
 import { makeFleet } from '../../lab/bench/fleet.ts';
-import { serveFleet } from '../../lab/bench/serve.ts';
+import { observeFleet } from '../../lab/bench/serve.ts';
 import { parseSnapshot } from '../../lambda/adapters/snapshot-schema.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { decide } from '../../lambda/decision/decide.ts';
@@ -300,8 +300,7 @@ describe('the age of the last full view', () => {
 });
 
 const LARGE = { jobs: 500, pools: 50, daemons: 100, workspaces: 100 };
-const { observed: large, close } = await serveFleet(makeFleet(LARGE, 1));
-await close();
+const large = await observeFleet(makeFleet(LARGE, 1));
 
 describe('what does not fit', () => {
   /** The limits of Lambda and CloudWatch. */

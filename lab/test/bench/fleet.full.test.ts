@@ -4,15 +4,10 @@ import { decide } from '../../../lambda/decision/decide.ts';
 import { sum } from '../../../lambda/decision/model/collections.ts';
 import { canRun } from '../../../lambda/decision/model/tags.ts';
 import { makeFleet } from '../../bench/fleet.ts';
-import { serveFleet } from '../../bench/serve.ts';
+import { observeFleet, serveFleet } from '../../bench/serve.ts';
 
 const SIZE = { jobs: 200, pools: 50, daemons: 120, workspaces: 300 };
-const observe = async (seed: number) => {
-  const { observed, close } = await serveFleet(makeFleet(SIZE, seed));
-  await close();
-  return observed;
-};
-const { snapshot, config } = await observe(1);
+const { snapshot, config } = await observeFleet(makeFleet(SIZE, 1));
 const { organizations } = snapshot.coder;
 const pending = organizations.flatMap(({ name, jobs }) =>
   jobs.items.filter(({ status }) => status === 'pending').map(({ tags }) => ({ name, tags })),
@@ -29,8 +24,10 @@ it('has as many jobs, pools, daemons and workspaces as asked for', () => {
 });
 
 it('is the same for the same seed, and different for another seed', async () => {
-  expect((await observe(1)).snapshot.coder).toEqual(snapshot.coder);
-  expect((await observe(2)).snapshot.coder).not.toEqual(snapshot.coder);
+  const again = await observeFleet(makeFleet(SIZE, 1));
+  const other = await observeFleet(makeFleet(SIZE, 2));
+  expect(again.snapshot.coder).toEqual(snapshot.coder);
+  expect(other.snapshot.coder).not.toEqual(snapshot.coder);
 });
 
 it('has busy, starting and leaving tasks, transitions that are due, and no doubt that holds scale-in', () => {
