@@ -4,7 +4,6 @@ import { loadDeployment } from '../lambda/config/load.ts';
 import type { Deployment } from '../lambda/config/rules/deployment.ts';
 import {
   ASSUMED,
-  BUILDS,
   BUSY,
   costOf,
   costOfStaticFleet,
@@ -14,6 +13,7 @@ import {
   totalOf,
   USUAL,
 } from './cost/cost.ts';
+import { BUILDS } from './cost/task-hours.ts';
 
 type Size = {
   readonly file: string;

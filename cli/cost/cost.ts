@@ -13,8 +13,6 @@ import { leastOf } from '../../lambda/decision/settings/settings-in-force.ts';
 import { PRICES } from './aws-prices.ts';
 import { BUILDS, buildHours, type Load, taskHours, WORK_DAY_MINUTES, WORK_HOURS } from './task-hours.ts';
 
-export { BUILDS } from './task-hours.ts';
-
 /** No builds: only floors and schedules cost money. */
 export const QUIET: Load = { share: 0 };
 /** A usual working day: in the trace `1k-users`, 2.6 of 60 tasks are busy on average in working hours. */
@@ -92,39 +90,10 @@ export function ownDollars(deployment: Deployment, load: Load): number {
   return totalOf(costOf(deployment, load).filter(({ what }) => !/tasks|NAT|zones|endpoints/.test(what)));
 }
 
-/** Builds on a working day for each task of `max`. */
-export function buildsPerTask({ share }: Load): number {
-  return (share * WORK_DAY_MINUTES) / BUILDS.minutes;
-}
-
-export type PoolEstimate = {
-  readonly pool: DeployedPool;
-  /** Builds on a working day. */
-  readonly buildsPerDay: number;
-  /** Dollars a month for its tasks, at the configured price of waiting. */
-  readonly dollars: number;
-  /** As `dollars`, if a minute of a waiting person costs one dollar. */
-  readonly atOneDollar: number;
-};
-
-/** Computes what each pool's tasks cost a month, at two prices of waiting. */
-export function estimatePools(deployment: Deployment, wanted: Load): readonly PoolEstimate[] {
-  const load = withinMaxTasks(deployment, wanted);
-  return deployment.pools.map((pool) => {
-    const waiting = { ...pool.waiting, person: 1 };
-    return {
-      pool,
-      buildsPerDay: pool.retiring ? 0 : buildsPerTask(load) * pool.max,
-      dollars: costOfTasks(pool, load),
-      atOneDollar: costOfTasks({ ...pool, waiting }, load),
-    };
-  });
-}
-
 /** The load of this many builds on a working day, divided over the pools in proportion to their `max`. */
 export function loadOf({ pools, limits }: Deployment, buildsPerDay: number): Load {
   const max = Math.min(limits.maxTasks, sumOfMax(pools));
-  return { share: max === 0 ? 0 : buildsPerDay / max / buildsPerTask({ share: 1 }) };
+  return { share: max === 0 ? 0 : (buildsPerDay * BUILDS.minutes) / WORK_DAY_MINUTES / max };
 }
 
 /**

@@ -1,9 +1,7 @@
 /** Does the steps. Each act finds what exists and makes only the rest, so it can be cut short anywhere. */
 import { createHash } from 'node:crypto';
-import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { some } from '../../lambda/explain/format.ts';
-import { costOf, loadOf, QUIET, totalOf } from '../cost/cost.ts';
 import { checksText } from '../doctor/check.ts';
 import { diagnose } from '../doctor/command.ts';
 import { ownerNote } from '../draft/result.ts';
@@ -184,23 +182,4 @@ async function runCommand({ step: { runs = [] }, run }: Given): Promise<string> 
   const code = await run(runs);
   if (code !== 0) throw new InputError(`"${shellLine(runs)}" ended with ${code}`);
   return 'the command succeeded';
-}
-
-/** Dollars a month. */
-type Costs = {
-  readonly idle: number;
-  readonly buildsPerDay?: number;
-  readonly usual?: number;
-  /** About the prices. */
-  readonly notes?: readonly string[];
-};
-
-export function costsOf(deployment: Deployment, buildsPerDay: number | undefined): Costs {
-  const monthOf = (load: typeof QUIET): number => totalOf(costOf(deployment, load));
-  const notes = priceNotes(deployment.pools);
-  return {
-    idle: monthOf(QUIET),
-    ...(buildsPerDay !== undefined && { buildsPerDay, usual: monthOf(loadOf(deployment, buildsPerDay)) }),
-    ...(notes.length > 0 && { notes }),
-  };
 }

@@ -13,10 +13,11 @@ import {
   InputError,
   UsageError,
 } from '../shared/cli-environment.ts';
+import { costsOf } from '../shared/cost-text.ts';
 import { withConfigOption } from '../shared/live-options.ts';
 import { countTo } from '../shared/option-values.ts';
 import { shellLine } from '../shared/shell-words.ts';
-import { act, costsOf, type Hands } from './acts.ts';
+import { act, type Hands } from './acts.ts';
 import { AwsSide } from './aws-side.ts';
 import { CoderSide, findSession, withoutSlash } from './coder-side.ts';
 import { type Answer, takeSteps } from './run.ts';

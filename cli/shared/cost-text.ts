@@ -16,6 +16,25 @@ export function costText(deployment: Deployment, buildsPerDay: number | undefine
   return `${idle}; with ${buildsPerDay} builds on a working day${from} ${monthText(costOf(deployment, load))}${more}`;
 }
 
+/** Dollars a month. */
+export type Costs = {
+  readonly idle: number;
+  readonly buildsPerDay?: number;
+  readonly usual?: number;
+  /** About the prices. */
+  readonly notes?: readonly string[];
+};
+
+export function costsOf(deployment: Deployment, buildsPerDay: number | undefined): Costs {
+  const monthOf = (load: typeof QUIET): number => totalOf(costOf(deployment, load));
+  const notes = priceNotes(deployment.pools);
+  return {
+    idle: monthOf(QUIET),
+    ...(buildsPerDay !== undefined && { buildsPerDay, usual: monthOf(loadOf(deployment, buildsPerDay)) }),
+    ...(notes.length > 0 && { notes }),
+  };
+}
+
 const MOST_ITEMS = 3;
 
 function monthText(lines: readonly CostLine[]): string {

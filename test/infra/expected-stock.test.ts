@@ -1,6 +1,5 @@
 /** The daemons that an estimate expects to be free: how they follow builds, prices and limits. */
 import { describe, expect, it } from 'vitest';
-import { estimatePools, loadOf, USUAL } from '../../cli/cost/cost.ts';
 import { expectedStock } from '../../cli/cost/expected-stock.ts';
 import { taskHours, WORK_HOURS } from '../../cli/cost/task-hours.ts';
 import type { Settings } from '../../infra/constructs/settings.ts';
@@ -10,15 +9,12 @@ type Pool = Partial<Settings['pools'][number]>;
 
 const POOL = { name: 'a', organization: 'default' };
 
-const deploymentOf = (pools: readonly Pool[], limits: Settings['limits'] = {}) =>
-  checkConfig({
-    coder: { url: 'https://coder.example.com', token: { secret: 'coder/token' } },
-    limits,
-    pools: pools.map((pool, index) => ({ ...POOL, key: { secret: `k${index}` }, ...pool })),
-  }).config;
-
 function poolOf(pool: Pool) {
-  const [found] = deploymentOf([pool]).pools;
+  const { config } = checkConfig({
+    coder: { url: 'https://coder.example.com', token: { secret: 'coder/token' } },
+    pools: [{ ...POOL, key: { secret: 'k' }, ...pool }],
+  });
+  const [found] = config.pools;
   if (found === undefined) throw new Error('the configuration has no pool');
   return found;
 }
@@ -88,37 +84,5 @@ describe('the task-hours of a pool with a price of waiting', () => {
     const busy = share * 50 * WORK_HOURS;
     const { onDemand } = taskHours(poolOf(pool), { share });
     expect(Math.abs(onDemand - hours)).toBeLessThanOrEqual(busy + hours / 20 + 1e-6);
-  });
-});
-
-describe('the estimate of each pool', () => {
-  it('is higher at one dollar, and the same if that is the setting', () => {
-    const cheap = deploymentOf([{ max: 60 }]);
-    const [estimate] = estimatePools(cheap, USUAL);
-    expect(estimate?.dollars).toBeLessThan(estimate?.atOneDollar ?? 0);
-    const [dear] = estimatePools(deploymentOf([{ max: 60, waiting: { person: 1 } }]), USUAL);
-    expect(dear?.dollars).toBe(estimate?.atOneDollar);
-    expect(dear?.atOneDollar).toBe(estimate?.atOneDollar);
-  });
-
-  it('divides the given builds a day over the pools by their max', () => {
-    const pools = [
-      { max: 30, warm: 0 },
-      { name: 'b', organization: 'data', max: 10, warm: 0 },
-    ];
-    for (const maxTasks of [100, 20]) {
-      const deployment = deploymentOf(pools, { maxTasks });
-      const builds = estimatePools(deployment, loadOf(deployment, 200)).map(
-        ({ buildsPerDay }) => buildsPerDay,
-      );
-      expect(builds).toEqual([expect.closeTo(150, 6), expect.closeTo(50, 6)]);
-    }
-  });
-
-  it('is zero for a retiring pool', () => {
-    const deployment = deploymentOf([{ retiring: true }, { name: 'b', max: 10, warm: 0 }]);
-    const [retiring, other] = estimatePools(deployment, loadOf(deployment, 60));
-    expect(retiring).toMatchObject({ buildsPerDay: 0, dollars: 0, atOneDollar: 0 });
-    expect(other?.buildsPerDay).toBeCloseTo(60, 6);
   });
 });
