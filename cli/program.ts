@@ -59,8 +59,8 @@ const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
       },
     },
     {
-      load: async () => (await import('./keys/command.ts')).addKeysCommand,
-      examples: { keys: ['list', 'rotate gpu'] },
+      load: async () => (await import('./keys/rotate.ts')).addKeysCommand,
+      examples: { keys: ['rotate gpu', 'rotate gpu --json'] },
     },
   ],
   'What if:': [
@@ -86,6 +86,8 @@ const ENDED: Readonly<Record<string, string>> = {
   init: 'use "autoscaler setup --draft"',
   'explain-job': 'use "autoscaler explain JOB"',
   orphans: 'use "autoscaler explain --dead"',
+  'keys list':
+    '"autoscaler doctor" says what keeps an old key, and "coder provisioner list" which daemon has it',
   'keys check': 'use "autoscaler doctor"',
   snapshot: 'use "autoscaler plan --save FILE"',
   'plan --at': '"autoscaler plan" names what it forecasts: which pool starts, when, and for what',

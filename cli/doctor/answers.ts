@@ -2,7 +2,6 @@
 import * as z from 'zod';
 import { refusalOf } from '../../lambda/adapters/coderd/http/answer.ts';
 import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
-import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { unique } from '../../lambda/decision/model/collections.ts';
 import { parseQuietly } from '../../lambda/decision/model/parse-quietly.ts';
 import { compareVersion } from '../../lambda/decision/model/version.ts';
@@ -19,7 +18,7 @@ import { readTranscript, recordedReleases, releasesToCompare } from './answers/r
 import { type Check, fail, ok, skip, warn } from './check.ts';
 
 const ANSWERS = 'answers';
-/** Limits all questions together to fewer than a hundred. */
+/** Limits all questions together to fewer than 70. */
 const MOST_ORGANIZATIONS = 10;
 
 type Examined = {
@@ -66,7 +65,7 @@ async function askAll({ http, organizations, tokenId }: Examined, script: Script
   };
   try {
     for (const question of script.questions) if (!isOfOrganization(question)) await ask(question);
-    let own = script.questions.filter(isOfOrganization);
+    const own = script.questions.filter(isOfOrganization);
     for (const organization of organizations.slice(0, MOST_ORGANIZATIONS)) {
       interview.about(organization);
       const [jobs, ...rest] = own;
@@ -76,8 +75,6 @@ async function askAll({ http, organizations, tokenId }: Examined, script: Script
         continue;
       }
       for (const question of rest) await ask(question);
-      // a refusal is the same in each organization: ask these questions once
-      own = own.filter(({ schema }) => schema !== undefined);
     }
   } catch (cause) {
     if (!(cause instanceof CoderdError)) throw cause;
@@ -171,23 +168,20 @@ class Interview {
 
   /** Sends a question. Throws CoderdError if coderd is unreachable or would refuse all further questions. */
   async ask(question: DeepQuestion): Promise<JsonAnswer> {
-    const { method, path, as, body } = question;
+    const { method, path, body } = question;
     const content = body === undefined ? {} : { body: this.#filled(JSON.stringify(body)) };
     const asked = { method, path: `/api/v2${this.#filled(path)}`, query: queryOf(question), ...content };
-    const otherToken = { instead: as === 'nobody' ? undefined : new Secret(as) };
-    const answer = await this.#http.answer(asked, as === 'reader' ? undefined : otherToken);
+    const answer = await this.#http.answer(asked);
     const reply = { status: answer.statusCode, body: parseQuietly(answer.text) };
-    throwIfFinal(question, reply);
+    throwIfFinal(reply);
     this.#learn(reply.body);
     return reply;
   }
 
-  shown({ method, path, query, as, schema }: DeepQuestion): string {
+  shown({ method, path, query }: DeepQuestion): string {
     const filledPath = path.replaceAll(NAME, (_, name: string) => this.#shownName(name));
     const search = query.map((pair) => pair.join('=')).join('&');
-    const whose = as === 'nobody' ? ' without a token' : ' with an invalid token';
-    const suffix = as === 'reader' || schema !== undefined ? '' : whose;
-    return `${method} /api/v2${filledPath}${search === '' ? '' : `?${search}`}${suffix}`;
+    return `${method} /api/v2${filledPath}${search === '' ? '' : `?${search}`}`;
   }
 
   #filled(text: string): string {
@@ -210,10 +204,10 @@ function queryOf({ query }: DeepQuestion): Readonly<Record<string, readonly stri
   return Object.fromEntries([...values].map(([name, pairs]) => [name, pairs.map(([, value]) => value)]));
 }
 
-function throwIfFinal({ as }: DeepQuestion, { status }: JsonAnswer): void {
+function throwIfFinal({ status }: JsonAnswer): void {
   const refusal = refusalOf(status);
   if (refusal === 'rate-limited')
     throw new CoderdError(refusal, 'coderd answered 429, too many requests. Try again in a minute');
-  if (refusal === 'unauthorized' && as === 'reader')
+  if (refusal === 'unauthorized')
     throw new CoderdError(refusal, 'coderd answered 401 to a token that it accepted before');
 }

@@ -22,7 +22,7 @@ export function addDoctorCommand(program: Command, { cliEnvironment, exitWith }:
     )
     .option(
       '--deep',
-      'also send coderd fewer than 100 read-only requests and compare the answers with those of tested releases',
+      'also compare the answers that the autoscaler reads with those of tested releases of coderd (fewer than 70 requests)',
       false,
     )
     .action(async (options: CheckOptions) => exitWith(await printChecks(options, cliEnvironment)));

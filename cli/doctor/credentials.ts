@@ -100,7 +100,7 @@ async function checkPsk(
 
 const nameOfKey = ({ name }: PoolConfig): string => `pool "${name}": key`;
 
-export type KeyReading =
+type KeyReading =
   | { readonly key: ProvisionerKey }
   | { readonly needs: string }
   | {
@@ -110,7 +110,7 @@ export type KeyReading =
       readonly isRefused?: boolean;
     };
 
-export async function readKey(
+async function readKey(
   ref: SecretRef,
   context: Pick<CredentialContext, 'coderd' | 'secrets' | 'blocker' | 'secretsBlocker'>,
 ): Promise<KeyReading> {

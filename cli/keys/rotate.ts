@@ -31,7 +31,8 @@ import { findPool, findService } from '../shared/override-target.ts';
 import { wrapLines } from '../shared/plain-table.ts';
 import { quoted, shellLine } from '../shared/shell-words.ts';
 
-export function addKeysRotateCommand(keys: Command, { cliEnvironment }: CommandContext): void {
+export function addKeysCommand(program: Command, { cliEnvironment }: CommandContext): void {
+  const keys = program.command('keys').description('rotate the credentials of the pools');
   withJsonOption(withLiveOptions(keys.command('rotate')), 'what was started')
     .description('replace the managed key of a pool with a new one; running builds continue')
     .argument('<pool>', 'the name of the pool')
@@ -135,7 +136,7 @@ function describe(cause: unknown): string {
   const name = cause instanceof Error && !(cause instanceof KeysError) ? `${cause.name}: ` : '';
   const said = `${name}${messageOf(cause)}`.replace(/\.$/, '');
   return /previous rotation/.test(said)
-    ? `${said}. Wait until it ends: autoscaler keys list shows it`
+    ? `${said}. Wait until it ends: autoscaler doctor shows it`
     : withAdvice(said);
 }
 
@@ -146,7 +147,7 @@ function sayNext({ name }: PoolConfig, { secret }: StartedSecret, options: JsonO
     '  1. The key function makes a key, tries it and stores it as the current one. This takes a minute.',
     '  2. New tasks get the new key. The autoscaler replaces the others, a share at a time. Running builds finish first.',
     '  3. Once no task and no daemon uses the old key, the key function deletes it in coderd. It looks every 15 minutes.',
-    `Follow it with: ${shellLine(['autoscaler', 'keys', 'list', ...repeated(options)])}`,
+    `Follow it with: ${shellLine(['autoscaler', 'doctor', ...repeated(options)])}`,
   ].join('\n');
 }
 
@@ -163,7 +164,7 @@ function replaceByHand(pool: PoolConfig, auth: OwnAuth, now: EpochMs): string {
 
 const AFTERWARDS = 'New tasks get the new value. The autoscaler replaces the others, a share at a time.';
 const DELETE =
-  'Delete the old one in coderd once no task uses it: autoscaler keys list shows the use of keys';
+  'Delete the old one in coderd once no daemon uses it: coder provisioner list shows the key of each daemon';
 
 type Steps = { readonly instruction: string; readonly command: string };
 type New = Pick<PoolConfig, 'organization' | 'tags'> & { readonly name: string };

@@ -51,7 +51,6 @@ describe('of a live deployment', () => {
       { command: 'doctor', args: [] },
       { command: 'setup', args: ['--print'] },
       { command: 'explain', args: [job] },
-      { command: 'keys list', args: [] },
       { command: 'pin', args: ['cpu', '2', '--why', 'a test'] },
       { command: 'trace export', args: ['--out', join(folder, 'trace.jsonl')] },
     ];

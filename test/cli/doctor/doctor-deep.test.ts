@@ -118,7 +118,7 @@ describe('a coderd that answers like the recorded releases', () => {
     expect(checks).toEqual([
       {
         ...{ name: 'answers', status: 'ok' },
-        says: `48 answers as from coder ${release}. These lists are empty, so their fields were not compared: provisionerjobs`,
+        says: `13 answers as from coder ${release}. These lists are empty, so their fields were not compared: provisionerjobs`,
       },
     ]);
   });
@@ -134,7 +134,7 @@ describe('a coderd that answers like the recorded releases', () => {
   )('names the releases that %s is compared with', async (coderVersion, as) => {
     const { lines } = await deep({ coderVersion });
     expect(lines).toEqual([
-      `ok    answers: 48 answers as from ${as}. These lists are empty, so their fields were not compared: workspaces, provisionerdaemons`,
+      `ok    answers: 13 answers as from ${as}. These lists are empty, so their fields were not compared: workspaces, provisionerdaemons`,
     ]);
   });
 });
@@ -149,42 +149,21 @@ it.each(rows(['v2.20.3', 'v2.21.3', 'v2.22.1', 'v2.23.5', 'v2.24.4'], 2))(
         coderd.addBuiltInDaemons(1);
       },
     });
-    expect(lines).toEqual(['ok    answers: 48 answers as from coder v2.25.3 (the nearest tested release)']);
+    expect(lines).toEqual(['ok    answers: 13 answers as from coder v2.25.3 (the nearest tested release)']);
   },
 );
 
 describe('a difference', () => {
   const summary = (count: number): string =>
-    `warn  answers: ${count} of 48 answers differ from those of coder v2.36.0. Look for a newer release of the autoscaler, or report these lines`;
+    `warn  answers: ${count} of 13 answers differ from those of coder v2.36.0. Look for a newer release of the autoscaler, or report these lines`;
   const api = '/api/v2/organizations/default';
 
   const differences: readonly Difference[] = [
     {
-      scenario: 'a query that is no longer refused',
-      change: changing('limit=many', () => ({ status: 200, text: '[]' })),
-      says: [
-        `warn  answers: GET ${api}/provisionerjobs?limit=many&status=pending: this coderd answered 200 with a list of 0; coder v2.36.0 answers 400 "Invalid query parameters.", Query param "limit" must be a valid 32-bit positive integer`,
-      ],
-    },
-    {
-      scenario: 'another message',
-      change: changing('/templateversions/nope', () => ({ text: '{"message":"No such version."}' })),
-      says: [
-        'warn  answers: GET /api/v2/templateversions/nope: this coderd answered 400 "No such version."; coder v2.36.0 answers 400 "Invalid UUID \\"nope\\"."',
-      ],
-    },
-    {
       scenario: 'a query that is refused now',
       change: changing('deprecated%3Atrue', () => ({ status: 400, text: '{"message":"No such filter."}' })),
       says: [
-        'warn  answers: GET /api/v2/templates?q=deprecated:true: this coderd answered 400 "No such filter."; coder v2.36.0 answers 200 with a list of 0',
-      ],
-    },
-    {
-      scenario: 'a page of a proxy in place of a refusal',
-      change: changing('after_id=nope', () => html),
-      says: [
-        'warn  answers: GET /api/v2/workspaces?after_id=nope&limit=1: this coderd answered 400 without JSON; coder v2.36.0 answers 400 "Query parameters have invalid values.", Query param "after_id" must be a valid uuid',
+        'warn  answers: GET /api/v2/templates?q=deprecated:true: this coderd answered 400 "No such filter."; coder v2.36.0 answers 200',
       ],
     },
     {
@@ -209,14 +188,6 @@ describe('a difference', () => {
         `FAIL  answers: GET ${api}/members: this coderd answered 200 with another shape, [0].user_id: expected string, saw nothing; [1].user_id: expected string, saw nothing; coder v2.36.0 answers 200 with what the product reads`,
       ],
     },
-    {
-      scenario: 'a malformed token that is refused in other words',
-      change: (_, reply) =>
-        reply.text.includes('Invalid API key format') ? { ...reply, text: '{"message":"Go away."}' } : reply,
-      says: [
-        `warn  answers: GET ${api}/provisionerjobs?status=pending with an invalid token: this coderd answered 401 "Go away."; coder v2.36.0 answers 401 "You are signed out or your session has expired. Please sign in again to continue."`,
-      ],
-    },
   ];
   it.each(together(differences))('prints one line for $scenario', async ({ change, says }) => {
     const { lines, out, code } = await deep({ change });
@@ -229,28 +200,16 @@ describe('a difference', () => {
 it('prints the difference from the older of two releases', async () => {
   const { lines } = await deep({
     coderVersion: 'v2.27.0',
-    change: changing('offline=maybe', () => ({ status: 200, text: '[]' })),
+    change: changing('deprecated%3Atrue', () => ({ status: 400, text: '{"message":"No such filter."}' })),
   });
   expect(lines).toEqual([
-    'warn  answers: 1 of 48 answers differ from those of coder v2.25.3 or v2.29.5 (the nearest tested release). Look for a newer release of the autoscaler, or report these lines',
-    'warn  answers: GET /api/v2/organizations/default/provisionerdaemons?offline=maybe: this coderd answered 200 with a list of 0; coder v2.25.3 answers 400 "Invalid query parameters.", "offline" is not a valid query param',
+    'warn  answers: 1 of 13 answers differ from those of coder v2.25.3 or v2.29.5 (the nearest tested release). Look for a newer release of the autoscaler, or report these lines',
+    'warn  answers: GET /api/v2/templates?q=deprecated:true: this coderd answered 400 "No such filter."; coder v2.25.3 answers 200',
   ]);
 });
 
 describe('an allowed difference', () => {
   const differences: readonly Difference[] = [
-    {
-      scenario: 'a page where people sign in, for a question without a token',
-      says: [],
-      change: (_, reply) =>
-        reply.text.includes('must be provided') ? { ...reply, ...html, status: 403 } : reply,
-    },
-    {
-      scenario: 'pages for unknown routes',
-      says: [],
-      change: (_, reply) =>
-        reply.text.includes('Route not found') ? { ...reply, ...html, status: 404 } : reply,
-    },
     {
       scenario: 'fields that are new',
       says: [],
@@ -265,23 +224,17 @@ describe('an allowed difference', () => {
         text: text.replaceAll(/"initiator_id":"[^"]*"/g, '"initiator_id":null'),
       })),
     },
-    {
-      scenario: "other words of Go's for what is invalid",
-      says: [],
-      change: changing('limit=many', ({ text }) => ({ text: text.replace('strconv', 'number') })),
-    },
   ];
   it.each(together(differences))('prints nothing about $scenario', async ({ change }) => {
     const { lines } = await deep({ change });
-    expect(lines).toEqual([expect.stringMatching(/^ok {4}answers: 48 answers as from coder v2\.36\.0/)]);
+    expect(lines).toEqual([expect.stringMatching(/^ok {4}answers: 13 answers as from coder v2\.36\.0/)]);
   });
 });
 
 describe('questions that cannot be asked', () => {
   it('skips everything without a token', async () => {
-    const { out, asked } = await deep({ broken: (world) => world.secrets.deny(world.tokenSecretName) });
+    const { out } = await deep({ broken: (world) => world.secrets.deny(world.tokenSecretName) });
     expect(out).toMatch(/^skip {2}5 checks need "token secret" to pass: .*, answers$/m);
-    expect(asked.filter((what) => what.includes('nope'))).toEqual([]);
   });
 
   it('skips everything for a coderd that is too old', async () => {
@@ -297,7 +250,7 @@ describe('questions that cannot be asked', () => {
     });
     expect(lines).toEqual([
       'skip  answers: needs "organization "data": jobs" to pass',
-      expect.stringMatching(/^ok {4}answers: 48 answers as from/),
+      expect.stringMatching(/^ok {4}answers: 13 answers as from/),
     ]);
   });
 
@@ -306,13 +259,13 @@ describe('questions that cannot be asked', () => {
     const { lines } = await deep({ change: changing('/provisionerdaemons', () => ({ status: 404, text })) });
     expect(lines).toEqual([
       "skip  answers: GET /api/v2/organizations/default/provisionerdaemons: the token's user has no permission to read it",
-      expect.stringMatching(/^ok {4}answers: 40 answers as from/),
+      expect.stringMatching(/^ok {4}answers: 11 answers as from/),
     ]);
   });
 
   it('skips the remaining questions after a rate limit', async () => {
     const { lines, asked } = await deep({
-      change: changing('/workspaces/nope', () => ({ status: 429, text: '{"message":"Slow down."}' })),
+      change: changing('/members', () => ({ status: 429, text: '{"message":"Slow down."}' })),
     });
     expect(lines).toEqual([
       expect.stringMatching(
@@ -320,34 +273,33 @@ describe('questions that cannot be asked', () => {
       ),
       expect.stringMatching(/^ok {4}answers: \d+ answers as from/),
     ]);
-    expect(asked.at(-1)).toBe('GET /api/v2/workspaces/nope/builds 429');
+    expect(asked.at(-1)).toMatch(/\/members 429$/);
   });
 });
 
 describe('the questions', () => {
-  it('sends fewer than 100 requests for any number of organizations', async () => {
+  it('sends fewer than 70 requests for any number of organizations', async () => {
     const organizations = ['default', ...Array.from({ length: 11 }, (_, index) => `team-${index}`)];
     const { lines } = await deep({ organizations });
     expect(lines).toEqual([
       'skip  answers: organization "team-8": not checked, because 10 other organizations were',
       'skip  answers: organization "team-9": not checked, because 10 other organizations were',
-      expect.stringMatching(/^ok {4}answers: 93 answers as from/),
+      expect.stringMatching(/^ok {4}answers: 58 answers as from/),
     ]);
   });
 
-  it('never lists all jobs, never writes, and causes no internal error', async () => {
+  it('never lists all jobs, and never writes', async () => {
     const { asked } = await deep();
     const jobs = asked.filter((what) => /provisionerjobs(?:\?| |$)/.test(what));
-    expect(jobs.length).toBeGreaterThan(10);
+    expect(jobs.length).toBeGreaterThan(0);
     expect(jobs.filter((what) => !/[?&]status=(?:pending|failed|running)/.test(what))).toEqual([]);
-    expect(asked.filter((what) => / 5\d\d$/.test(what))).toEqual([]);
     const deeds = asked.filter((what) => !what.startsWith('GET '));
     expect(new Set(deeds.map((what) => what.split(' ')[1]))).toEqual(new Set(['/api/v2/authcheck']));
   });
 
   it('prints nothing secret', async () => {
     const { out, token } = await deep({
-      change: changing('limit=many', ({ text }) => ({ status: 418, text })),
+      change: changing('deprecated%3Atrue', ({ text }) => ({ status: 418, text })),
     });
     expect(out).toContain('418');
     expect(out).not.toContain(token);

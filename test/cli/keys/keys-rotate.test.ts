@@ -25,7 +25,7 @@ it('starts a rotation and says what happens next', async () => {
       '  1. The key function makes a key, tries it and stores it as the current one. This takes a minute.',
       '  2. New tasks get the new key. The autoscaler replaces the others, a share at a time. Running builds finish first.',
       '  3. Once no task and no daemon uses the old key, the key function deletes it in coderd. It looks every 15 minutes.',
-      'Follow it with: autoscaler keys list --config FILE',
+      'Follow it with: autoscaler doctor --config FILE',
       '',
     ].join('\n'),
     err: '',
@@ -137,7 +137,7 @@ describe('a rotation is refused', () => {
 
 const AFTERWARDS = '\n\nNew tasks get the new value. The autoscaler replaces the others, a share at a time.';
 const DELETE =
-  ' Delete the old one in coderd once no task uses it: autoscaler keys list shows the use of keys';
+  ' Delete the old one in coderd once no daemon uses it: coder provisioner list shows the key of each daemon';
 
 describe('a credential that the stack does not manage', () => {
   const put = (secret: string) =>

@@ -1,6 +1,5 @@
 /** Tests which questions `doctor --deep` sends, and with which releases it compares the answers. */
 import { describe, expect, it } from 'vitest';
-import { compareWithAll } from '../../../../cli/doctor/answers/answer-differences.ts';
 import { readOnlyQuestions } from '../../../../cli/doctor/answers/read-only-steps.ts';
 import {
   readTranscript,
@@ -11,40 +10,32 @@ import {
 const questions = readOnlyQuestions(readTranscript(recordedReleases().at(-1) ?? ''));
 
 describe('readOnlyQuestions', () => {
-  it('chooses questions that write nothing, and those that coderd refuses', () => {
-    const writing = questions.filter(({ method, path }) => method !== 'GET' && path !== '/authcheck');
-    expect(writing).toEqual([]);
-    const read = questions.filter(({ schema }) => schema !== undefined);
-    expect(read.map(({ path }) => path.replace('/organizations/{organization}', ''))).toEqual([
-      ...['/provisionerjobs', '/buildinfo', '/organizations', '/users/me', '/users/me/keys/{key of reader}'],
-      ...[
-        '/members',
-        '/provisionerdaemons',
-        '/provisionerdaemons',
-        '/workspaces',
-        '/templates',
-        '/templates',
-      ],
-      ...['/templateversions/{linux-2}', '/authcheck'],
+  it('chooses exactly these questions', () => {
+    const asked = questions.map(({ method, path, query }) => {
+      const search = query.map((pair) => pair.join('=')).join('&');
+      return `${method} ${path}${search === '' ? '' : `?${search}`}`;
+    });
+    expect(asked).toEqual([
+      'GET /organizations/{organization}/provisionerjobs?status=pending,running&limit=0',
+      'GET /buildinfo',
+      'GET /organizations',
+      'GET /users/me',
+      'GET /users/me/keys/{key of reader}',
+      'GET /organizations/{organization}/members',
+      'GET /organizations/{organization}/provisionerdaemons?limit=1',
+      'GET /organizations/{organization}/provisionerdaemons?max_age=1h&offline=true&limit=2',
+      'GET /workspaces?limit=1',
+      'GET /templates',
+      'GET /templates?q=deprecated:true',
+      'GET /templateversions/{linux-2}',
+      'POST /authcheck',
     ]);
-    expect(questions.length - read.length).toBeGreaterThan(30);
   });
 
-  it.each(recordedReleases())(
-    'finds every question in the transcript of %s, with the same refusals',
-    (release) => {
-      const transcript = readTranscript(release);
-      for (const question of questions) {
-        const entry = transcript.entries.find(({ step }) => step === question.step);
-        if (entry === undefined || !('asked' in entry)) throw new Error(`not played: ${question.step}`);
-        if (question.schema !== undefined) continue;
-        expect(entry.status).toBeGreaterThanOrEqual(400);
-        expect(compareWithAll(question, entry, { transcripts: [transcript], version: release })).toEqual({
-          kind: 'same',
-        });
-      }
-    },
-  );
+  it.each(recordedReleases())('finds every question in the transcript of %s', (release) => {
+    const played = new Set(readTranscript(release).entries.map(({ step }) => step));
+    expect(questions.filter(({ step }) => !played.has(step))).toEqual([]);
+  });
 });
 
 describe('releasesToCompare', () => {
