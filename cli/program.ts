@@ -36,6 +36,10 @@ const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
       examples: { status: ['', '--json'] },
     },
     {
+      load: async () => (await import('./watch/command.ts')).addWatchCommand,
+      examples: { watch: ['', '--port 0'] },
+    },
+    {
       load: async () => (await import('./plan.ts')).addPlanCommand,
       examples: { plan: ['--explain gpu', '--save snapshot.json'] },
     },

@@ -89,6 +89,7 @@ export const CLI: PackageDefinition = {
     'lab/what-if/report/style.css',
     'lab/what-if/scenarios/*.yaml',
     'cli/node-floor.mjs',
+    'cli/watch/page.html',
     'cli/doctor/answers/recorded',
     // messages refer to these pages
     'docs/*.md',

@@ -14,7 +14,8 @@ const lookSchema = z.object({
   service: z.string().optional(),
 });
 
-type LoggedLook = z.output<typeof lookSchema>;
+/** `line`: as the function logged it. */
+export type LoggedLook = z.output<typeof lookSchema> & { readonly line: string };
 
 export class LookLogError extends Error {
   override readonly name = 'LookLogError';
@@ -41,36 +42,34 @@ export async function readLastLook(
   now: EpochMs,
 ): Promise<LoggedLook | undefined> {
   for (const windowMs of WINDOWS_MS) {
-    const last = await lastSince(client, log, now - windowMs);
+    const last = (await readLooks(client, log, now - windowMs)).at(-1);
     if (last !== undefined) return last;
   }
   return undefined;
 }
 
-async function lastSince(
+/** All looks that were logged since then, in milliseconds since 1970, the earliest first. Throws LookLogError. */
+export async function readLooks(
   client: CloudWatchLogsClient,
   { group, service }: LookLog,
   startTime: number,
-): Promise<LoggedLook | undefined> {
+): Promise<readonly LoggedLook[]> {
   const query = { logGroupName: group, startTime, filterPattern: LOOKS };
-  let last: LoggedLook | undefined;
+  const looks: LoggedLook[] = [];
   try {
     for await (const { events = [] } of paginateFilterLogEvents({ client }, query))
-      for (const { message = '' } of events) last = later(last, readLook(message, service));
+      looks.push(...events.flatMap(({ message = '' }) => readLook(message, service) ?? []));
   } catch (cause) {
     throw toError(cause, group);
   }
-  return last;
-}
-
-function later(one: LoggedLook | undefined, other: LoggedLook | undefined): LoggedLook | undefined {
-  return one === undefined || (other !== undefined && other.takenAt >= one.takenAt) ? other : one;
+  return looks.toSorted((a, b) => a.takenAt - b.takenAt);
 }
 
 /** Undefined for the event of an unknown version or of another deployment. */
 function readLook(message: string, service: string | undefined): LoggedLook | undefined {
   const look = lookSchema.safeParse(parseQuietly(message)).data;
-  return service === undefined || look?.service === service ? look : undefined;
+  if (look === undefined || (service !== undefined && look.service !== service)) return undefined;
+  return { ...look, line: message };
 }
 
 function toError(cause: unknown, group: string): LookLogError {

@@ -8,7 +8,7 @@ import type { IsoTime } from '../../lambda/decision/model/plan.ts';
 import { LOG_GROUP_TAG } from '../../lambda/decision/model/service-tags.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { ageText, timeText } from '../../lambda/explain/format.ts';
-import { type LookLog, LookLogError, readLastLook } from '../adapters/look-log.ts';
+import { type LoggedLook, type LookLog, LookLogError, readLastLook } from '../adapters/look-log.ts';
 import { findLogGroup } from '../logs/function-log.ts';
 import { PATIENT, withAdvice } from '../shared/aws-advice.ts';
 import type { CliEnvironment } from '../shared/cli-environment.ts';
@@ -66,15 +66,22 @@ export type LastLook =
 /** An unreadable log gives `unknown`. */
 async function findLastLook(client: CloudWatchLogsClient, log: LookLog, now: EpochMs): Promise<LastLook> {
   try {
-    const look = await readLastLook(client, log, now);
-    if (look === undefined) return { kind: 'none', logGroup: log.group };
-    const { takenAt, failures } = look;
-    const ageSeconds = Math.max(0, Math.round((now - takenAt) / 1000));
-    return { kind: 'seen', takenAt: isoTime(takenAt), ageSeconds, failures, logGroup: log.group };
+    return lastLookOf(await readLastLook(client, log, now), log, now);
   } catch (cause) {
     if (!(cause instanceof LookLogError)) throw cause;
     return { kind: 'unknown', why: withAdvice(cause.message) };
   }
+}
+
+export function lastLookOf(
+  look: LoggedLook | undefined,
+  { group }: Pick<LookLog, 'group'>,
+  now: EpochMs,
+): LastLook {
+  if (look === undefined) return { kind: 'none', logGroup: group };
+  const { takenAt, failures } = look;
+  const ageSeconds = Math.max(0, Math.round((now - takenAt) / 1000));
+  return { kind: 'seen', takenAt: isoTime(takenAt), ageSeconds, failures, logGroup: group };
 }
 
 /** The schedule invokes the function once a minute. */

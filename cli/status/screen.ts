@@ -45,7 +45,7 @@ function isSameCause({ lastLook, waits }: Status): boolean {
   return lastLook.kind === 'unknown' && waits.kind === 'unknown' && lastLook.why === waits.why;
 }
 
-function waitingText({ jobs, unserved, oldestSeconds, isComplete }: WaitingJobs): string {
+export function waitingText({ jobs, unserved, oldestSeconds, isComplete }: WaitingJobs): string {
   const atLeast = isComplete ? '' : 'at least ';
   if (jobs === 0) return isComplete ? 'no jobs wait' : 'waiting jobs unknown';
   const age = ageText(oldestSeconds);
@@ -57,7 +57,7 @@ function waitingText({ jobs, unserved, oldestSeconds, isComplete }: WaitingJobs)
     : `${waitingJobs}, ${unserved === jobs ? 'all' : unserved} of them unschedulable`;
 }
 
-function findingsText(count: number): string {
+export function findingsText(count: number): string {
   return count === 0 ? 'no findings' : some(count, 'finding');
 }
 

@@ -2,8 +2,13 @@
  * `npm run demo`: the deployed function on its schedule against a simulated coderd and ECS on
  * loopback. One real second is ten simulated seconds. It ends by itself.
  */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
+import { changesIn } from '../../cli/logs/logged-changes.ts';
+import { watch as servePage } from '../../cli/watch/command.ts';
+import type { WatchServer } from '../../cli/watch/server.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { Random } from '../world/base/random.ts';
@@ -11,8 +16,7 @@ import { wholeNumber } from '../world/base/whole-number.ts';
 import { GuardedTasks, killAtExit, missingForGuard } from '../world/guarded/guarded-tasks.ts';
 import { serveWorld } from '../world/serve.ts';
 import { synthesizeStack } from '../world/synthesized-stack.ts';
-import { functionEnvironment } from './function/environment.ts';
-import { changesIn } from './function/logged-look.ts';
+import { environmentOf, functionEnvironment } from './function/environment.ts';
 import { RunningFunction } from './function/running-function.ts';
 import { demoConfig, demoWorld, planAutostarts, planSteps, SCHEDULE, SPEED, START } from './scenario.ts';
 import { isAsPromised, isOver, summarize } from './summary.ts';
@@ -20,15 +24,22 @@ import { createView } from './view.ts';
 
 const DRAW_MS = 250;
 const GIVE_UP_MS = 85_000;
+const WATCH_EVERY_MS = 500;
 const GUARD_LOG = 'dist/demo/guards.log';
 
 const program = new Command('demo')
   .description('run the autoscaler against an embedded coderd and ECS')
   .option('--guard', 'run the real guard.sh as one process per task (needs sh and curl)', false)
   .option('--json', 'print the summary as one JSON object on the last line', false)
+  .option('--watch', 'play it in a page of your browser, when you open its address', false)
   .option('--seed <number>', 'seed of the random durations', wholeNumber, 1)
   .parse();
-const { guard, json, seed } = program.opts<{ guard: boolean; json: boolean; seed: number }>();
+const { guard, json, seed, watch } = program.opts<{
+  guard: boolean;
+  json: boolean;
+  seed: number;
+  watch: boolean;
+}>();
 /** Both demos can run at the same time. */
 const outDir = guard ? 'dist/demo/guard/cdk.out' : 'dist/demo/cdk.out';
 const missing = guard ? missingForGuard() : [];
@@ -53,9 +64,11 @@ planAutostarts(world, view.say);
 const autoscaler = new RunningFunction(synthesizeStack(demoConfig(served.coderdUrl), outDir), {
   environment: functionEnvironment(world, served),
   onLine: (line) => {
+    world.logs.put(world.logGroupName, line);
     for (const change of changesIn(line)) view.change(change);
   },
 });
+const page = watch ? await openPage() : undefined;
 // simulated time starts when the stack is synthesized
 startedAt = performance.now();
 
@@ -87,4 +100,17 @@ process.exitCode = isAsPromised(world, summary) && failures === 0 ? 0 : 1;
 
 // timed out: a running invocation would keep the process alive
 if (!over) process.exit();
-await Promise.all([autoscaler.close(), served.close(), guarded?.close()]);
+await Promise.all([autoscaler.close(), served.close(), guarded?.close(), page?.close()]);
+
+/** Waits until somebody opens it. */
+async function openPage(): Promise<WatchServer> {
+  const configFile = join(outDir, 'autoscaler.yaml');
+  writeFileSync(configFile, demoConfig(served.coderdUrl));
+  const environment = environmentOf(world, served, configFile);
+  Object.assign(process.env, environment);
+  const silent = { out: () => {}, err: () => {}, now: clock };
+  const opened = await servePage({ config: configFile, port: 0 }, { ...silent, environment }, WATCH_EVERY_MS);
+  view.say(`the demo begins when you open ${opened.url}`);
+  await opened.opened;
+  return opened;
+}

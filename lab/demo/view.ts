@@ -1,8 +1,8 @@
 /** Shows the demo: a live screen on a terminal, one line per event and change elsewhere. */
 import { styleText } from 'node:util';
 import { createLogUpdate } from 'log-update';
+import type { LoggedChange } from '../../cli/logs/logged-changes.ts';
 import type { World } from '../world/world.ts';
-import type { LoggedChange } from './function/logged-look.ts';
 import { rowsOf } from './rows.ts';
 import { SPEED, START, TYPICAL_LENGTH_MS } from './scenario.ts';
 import { changeEvent, eventText, type Paint, paintFor, type ScreenEvent, wrap } from './screen/event.ts';

@@ -77,12 +77,17 @@ export function few(items: readonly string[]): string {
 /** `5 autostarts from 20 November 2026 09:00:00 UTC on`. */
 export function transitionsText(all: readonly Transitions[]): string {
   return all
-    .map(({ kind, transitions, at }) => {
-      const [one, many] = NOUNS[kind];
-      const time = timeText(at);
-      return transitions === 1 ? `1 ${one} at ${time}` : `${transitions} ${many} from ${time} on`;
+    .map((row) => {
+      const time = timeText(row.at);
+      return `${transitionsCount(row)} ${row.transitions === 1 ? `at ${time}` : `from ${time} on`}`;
     })
     .join(' and ');
+}
+
+/** `5 autostarts`. */
+export function transitionsCount({ kind, transitions }: Pick<Transitions, 'kind' | 'transitions'>): string {
+  const [one, many] = NOUNS[kind];
+  return `${transitions} ${transitions === 1 ? one : many}`;
 }
 
 const NOUNS: Readonly<Record<TransitionKind, readonly [one: string, many: string]>> = {

@@ -1,5 +1,6 @@
 /** Plays the demo without waiting, always the same: the looks are those of the function. */
 import { parse } from 'yaml';
+import { changesIn } from '../../../cli/logs/logged-changes.ts';
 import { checkConfig } from '../../../lambda/config/check.ts';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import { lookEvent } from '../../../lambda/look/look-event.ts';
@@ -7,7 +8,6 @@ import { Random } from '../../world/base/random.ts';
 import { VirtualScheduler } from '../../world/base/virtual-scheduler.ts';
 import { InProcessFunction } from '../../world/in-process/function.ts';
 import type { World } from '../../world/world.ts';
-import { changesIn } from '../function/logged-look.ts';
 import { demoConfig, demoWorld, planAutostarts, planSteps, SCHEDULE, SPEED, START } from '../scenario.ts';
 import { isOver, summarize } from '../summary.ts';
 import type { View } from '../view.ts';

@@ -1,6 +1,6 @@
 /** Formats events of the world and changes of the autoscaler as lines of the screen. */
 import { styleText } from 'node:util';
-import type { ChangeKind, LoggedChange } from '../function/logged-look.ts';
+import type { ChangeKind, LoggedChange } from '../../../cli/logs/logged-changes.ts';
 
 export type Colour = 'bold' | 'dim' | 'green' | 'yellow' | 'cyan' | 'red';
 export type Paint = (colour: Colour, text: string) => string;

@@ -1,6 +1,7 @@
 /** A running deployment: a served world with a past, and the function on its schedule. Or the world before it. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { changesIn, type LoggedChange } from '../../../cli/logs/logged-changes.ts';
 import { loadConfig } from '../../../lambda/config/load.ts';
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Config } from '../../../lambda/decision/model/config.ts';
@@ -15,7 +16,6 @@ import { type ServedWorld, serveWorld } from '../../world/serve.ts';
 import { synthesizeStack } from '../../world/synthesized-stack.ts';
 import { World } from '../../world/world.ts';
 import { environmentOf, functionEnvironment } from '../function/environment.ts';
-import { changesIn, type LoggedChange } from '../function/logged-look.ts';
 import { RunningFunction } from '../function/running-function.ts';
 import { addScheduledWorkspaces, planBuilds, planDeath } from './builds.ts';
 import { POOLS, tryConfig } from './pools.ts';

@@ -7,6 +7,9 @@ import { join, relative } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { quoted } from '../../../cli/shared/shell-words.ts';
+import { watch } from '../../../cli/watch/command.ts';
+import type { WatchServer } from '../../../cli/watch/server.ts';
+import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { some } from '../../../lambda/explain/format.ts';
 import { wholeNumber } from '../../world/base/whole-number.ts';
 import { exportLine } from '../function/environment.ts';
@@ -15,6 +18,7 @@ import { FolderError, type RunningTry, startBeforeSetup, startDeployment } from 
 
 const MOST_HOURS = 24;
 const PARENT_CHECK_MS = 500;
+const WATCH_EVERY_MS = 2_000;
 const COMMANDS = ['status', 'plan --explain default', 'pin gpu 5 --for 10m --why "a demonstration"'];
 const SETUP_COMMANDS = ['setup --print', 'setup'];
 
@@ -59,7 +63,7 @@ deployment = await start();
 const envFile = join(out, 'env');
 mkdirSync(out, { recursive: true });
 writeFileSync(envFile, `${exportLine(deployment.environment)}\n`);
-say(introduction(deployment));
+say(introduction(deployment, beforeSetup ? undefined : await openWatch(deployment)));
 
 function start(): Promise<RunningTry> {
   return (beforeSetup ? startBeforeSetup : startDeployment)({
@@ -76,10 +80,19 @@ function start(): Promise<RunningTry> {
   });
 }
 
-function introduction({ jobs }: RunningTry): string {
+/** The page of `autoscaler watch`, which reads more often here: nothing else uses this coderd. */
+async function openWatch({ environment }: RunningTry): Promise<WatchServer> {
+  Object.assign(process.env, environment);
+  const silent = { out: () => {}, err: () => {}, now: () => Date.now() as EpochMs };
+  const config = environment.AUTOSCALER_CONFIG ?? '';
+  return watch({ config, port: 0 }, { ...silent, environment }, WATCH_EVERY_MS);
+}
+
+function introduction({ jobs }: RunningTry, page: WatchServer | undefined): string {
   return [
     `It runs: ${some(jobs, 'job')} so far. Times are UTC. Stop with Ctrl-C.`,
     '',
+    ...(page === undefined ? [] : [`See it in your browser: ${page.url}`, '']),
     'In a second terminal, in this folder, run this, which sets the variables:',
     '',
     `  . ${quoted(shown(envFile))}`,

@@ -1,6 +1,6 @@
 /** The screen of the demo: its width, its colours and its changes. */
 import { describe, expect, it } from 'vitest';
-import { changesIn } from '../../demo/function/logged-look.ts';
+import { changesIn } from '../../../cli/logs/logged-changes.ts';
 import { animatedSvg, runsOf } from '../../demo/recording/svg.ts';
 import { changeEvent, eventText, type Paint, wrap } from '../../demo/screen/event.ts';
 import { drawFrame, type Frame } from '../../demo/screen/frame.ts';

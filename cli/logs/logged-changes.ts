@@ -1,9 +1,9 @@
 /** Reads the log event of a look (lambda/look/look-event.ts): the changes it made, with reasons. */
 import * as z from 'zod';
-import { parseQuietly } from '../../../lambda/decision/model/parse-quietly.ts';
-import type { Reason } from '../../../lambda/decision/model/plan.ts';
-import { some } from '../../../lambda/explain/format.ts';
-import { reasonSentence } from '../../../lambda/explain/reason-text.ts';
+import { parseQuietly } from '../../lambda/decision/model/parse-quietly.ts';
+import type { Reason } from '../../lambda/decision/model/plan.ts';
+import { some } from '../../lambda/explain/format.ts';
+import { reasonSentence } from '../../lambda/explain/reason-text.ts';
 
 /** `in`: the desired count falls. `drain`: idle daemons are asked to leave. */
 export type ChangeKind = 'out' | 'in' | 'drain';

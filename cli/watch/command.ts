@@ -1,0 +1,74 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { deliberate } from '../../lambda/decision/decide.ts';
+import { type CliEnvironment, type CommandContext, InputError } from '../shared/cli-environment.ts';
+import { lookLive } from '../shared/live.ts';
+import { type LiveOptions, withLiveOptions } from '../shared/live-options.ts';
+import { frameOf, type WatchFrame } from './frame.ts';
+import { serveWatch, type WatchServer } from './server.ts';
+import { WatchedLog } from './watched-log.ts';
+
+type WatchOptions = LiveOptions & { readonly port: number };
+
+/** A look reads coderd and AWS, so more would cost the function's own share of requests. */
+const EVERY_MS = 10_000;
+
+/** `autoscaler watch`: runs until Ctrl-C. */
+export function addWatchCommand(program: Command, { cliEnvironment }: CommandContext): void {
+  withLiveOptions(program.command('watch'))
+    .description('show pools, tasks and waiting jobs on a page of your browser; changes nothing')
+    .option('--port <number>', 'port on 127.0.0.1; 0: any free one', parsePort, 8790)
+    .action(async (options: WatchOptions) => {
+      const server = await watch(options, cliEnvironment);
+      cliEnvironment.out(
+        `${server.url} shows this deployment while the page is open: a look every ${EVERY_MS / 1000} s. Ctrl-C ends it\n`,
+      );
+      await new Promise<void>((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve));
+      await server.close();
+    });
+}
+
+/** Throws InputError if the port is taken. */
+export async function watch(
+  options: WatchOptions,
+  cliEnvironment: CliEnvironment,
+  everyMs = EVERY_MS,
+): Promise<WatchServer> {
+  const log = new WatchedLog(cliEnvironment.pollMs);
+  try {
+    const server = await serveWatch({
+      ...options,
+      everyMs,
+      look: () => lookAt(options, cliEnvironment, log),
+    });
+    const close = (): Promise<void> => {
+      log.close();
+      return server.close();
+    };
+    return { ...server, close };
+  } catch (cause) {
+    log.close();
+    throw new InputError(
+      `serving the page on port ${options.port}: ${(cause as Error).message}. Give another with --port`,
+      { cause },
+    );
+  }
+}
+
+async function lookAt(
+  options: LiveOptions,
+  cliEnvironment: CliEnvironment,
+  log: WatchedLog,
+): Promise<WatchFrame> {
+  // the page shows what is wrong: warnings about the file and about lists are no news every ten seconds
+  const { snapshot, config } = await lookLive(options, { ...cliEnvironment, err: () => {} });
+  const { changes, hours, lastLook } = await log.read(snapshot, config, cliEnvironment.now());
+  const unread = { kind: 'unknown', why: 'the page does not show it' } as const;
+  const deliberation = deliberate(snapshot, config);
+  return frameOf({ snapshot, deliberation, config, changes, hours, log: { lastLook, waits: unread } });
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535 && text.trim() !== '') return port;
+  throw new InvalidArgumentError('it must be a whole number from 0 to 65535');
+}

@@ -1,0 +1,152 @@
+/** What the page of `autoscaler watch` shows, as data: pools as lanes, tasks as marks, jobs that wait. */
+import type { Deliberation } from '../../lambda/decision/decide.ts';
+import { type EpochMs, isoTime, lastPart, plusMs, poolOfPart } from '../../lambda/decision/model/brands.ts';
+import { sum } from '../../lambda/decision/model/collections.ts';
+import type { Config } from '../../lambda/decision/model/config.ts';
+import type { ForecastRow, PoolPlan } from '../../lambda/decision/model/plan.ts';
+import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../lambda/decision/model/units.ts';
+import { priceOf } from '../../lambda/decision/settings/prices.ts';
+import { windowOf } from '../../lambda/decision/settings/schedules.ts';
+import type { TaskView } from '../../lambda/decision/supply/task-state.ts';
+import { itOrThem, some, tagText, transitionsCount } from '../../lambda/explain/format.ts';
+import { reasonSentence } from '../../lambda/explain/reason-text.ts';
+import { servedText } from '../../lambda/explain/text.ts';
+import { type LogFacts, lookLine } from '../status/read-log.ts';
+import { statusOf } from '../status/report.ts';
+import { findingsText, waitingText } from '../status/screen.ts';
+import type { TaskHours, TimedChange } from './watched-log.ts';
+
+export type WatchFrame = ReturnType<typeof frameOf>;
+
+/** `silent`: it should have a daemon and has none, or its use is unknown. `gone`: ECS is stopping it. */
+type MarkState = 'starting' | 'free' | 'building' | 'draining' | 'gone' | 'silent';
+
+export type Watched = {
+  readonly snapshot: Snapshot;
+  readonly deliberation: Deliberation;
+  readonly config: Config;
+  readonly log: LogFacts;
+  /** The newest first. */
+  readonly changes: readonly TimedChange[];
+  /** Of the last 24 hours. Undefined: the log cannot tell. */
+  readonly hours: readonly TaskHours[] | undefined;
+};
+
+/** Schedules begin within this time, in milliseconds. */
+const AHEAD_MS = 6 * HOUR_MS;
+
+/** One frame of the page. Sentences are those of `plan` and `status`. */
+export function frameOf({ snapshot, deliberation, config, log, changes, hours }: Watched) {
+  const { plan } = deliberation;
+  const status = statusOf(snapshot, deliberation, config, log);
+  const { waiting, broken, lastLook } = status;
+  const lanes = plan.pools.map((pool) => laneOf(pool, deliberation, config));
+  return {
+    takenAt: plan.takenAt,
+    headline: `${waitingText(waiting)}; ${findingsText(broken.length)}`,
+    lastLook: lookLine(lastLook),
+    findings: [...broken, ...waiting.nobody],
+    lanes,
+    waiting: [
+      ...waiting.groups.map(({ tags, jobs, oldestSeconds, places }) => ({
+        tags,
+        jobs,
+        since: isoTime(plusMs(snapshot.takenAt, -oldestSeconds * SECOND_MS)),
+        by: [...new Set(places.map(servedText))].join(', '),
+      })),
+      ...plan.unserved.map(({ tags, jobs, oldest }) => ({
+        tags: tagText(tags),
+        jobs,
+        since: oldest,
+        by: 'by nobody, see the findings',
+      })),
+    ],
+    next: [
+      ...plan.forecast.map((row) => ({ at: row.at, text: forecastText(row) })),
+      ...config.pools.flatMap((pool) => schedulesOf(pool, snapshot.takenAt)),
+    ].toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at)),
+    changes,
+    dollars: {
+      anHour: sum(lanes, ({ dollarsAnHour }) => dollarsAnHour),
+      ...pastOf(hours, config),
+    },
+  };
+}
+
+function laneOf(plan: PoolPlan, { pools }: Deliberation, config: Config) {
+  const views = pools.map(({ need }) => need.view).filter(({ pool }) => poolOfPart(pool.name) === plan.name);
+  const configured = config.pools.find(({ name }) => name === plan.name);
+  return {
+    name: plan.name as string,
+    tags: tagText(configured?.tags ?? {}),
+    /** The desired count: what it is, and what the next look makes it. Null: no service. */
+    desired: plan.desired,
+    floor: plan.floor.count,
+    max: configured?.max ?? null,
+    why: plan.why.map(reasonSentence),
+    tasks: views.flatMap(({ tasks }) => tasks.map(markOf)),
+    /** Desired tasks that ECS has not created. */
+    notCreated: plan.notCreated,
+    dollarsAnHour: sum(views, ({ tasks, pool }) => (tasks.length * priceOf(pool)) / 1e6),
+  };
+}
+
+function markOf(view: TaskView) {
+  const { task, idleSince, use } = view;
+  const state = stateOf(view);
+  const since = state === 'free' ? idleSince : state === 'starting' ? task.createdAt : undefined;
+  return {
+    id: lastPart(task.taskArn),
+    state,
+    /** It drains once its build ends. */
+    isBuilding: use === 'busy',
+    since: since === undefined ? null : isoTime(since),
+  };
+}
+
+function stateOf({ state, use }: TaskView): MarkState {
+  if (state === 'left') return 'gone';
+  if (state === 'leaving') return 'draining';
+  if (use === 'busy') return 'building';
+  if (state === 'starting' || use === 'registering') return 'starting';
+  return use === 'idle' ? 'free' : 'silent';
+}
+
+/** `23 autostops (team=web); "web" is awake for them`. */
+function forecastText({ tags, pool, ...row }: ForecastRow): string {
+  const awake = pool === null ? 'no pool is awake' : `"${pool}" is awake`;
+  return `${transitionsCount(row)} (${tagText(tags).replace(/^\((.*)\)$/, '$1')}); ${awake} for ${itOrThem(row)}`;
+}
+
+/** The schedules of a pool that begin soon. */
+function schedulesOf({ name, schedules }: Config['pools'][number], now: EpochMs) {
+  return schedules.flatMap((schedule) => {
+    const dates = [now, now + DAY_MS].map((at) => isoTime(at as EpochMs).slice(0, 10));
+    const windows = dates.flatMap((date) => [windowOf(schedule, date)].filter((each) => each !== undefined));
+    const soon = windows.find(({ from }) => from > now && from <= now + AHEAD_MS);
+    if (soon === undefined) return [];
+    const { min, warm } = schedule;
+    const keeps = [
+      ...(min > 0 ? [`at least ${some(min, 'task')}`] : []),
+      ...(warm > 0 ? [some(warm, 'free daemon')] : []),
+    ];
+    return [{ at: isoTime(soon.from), text: `pool "${name}": a schedule keeps ${keeps.join(' and ')}` }];
+  });
+}
+
+/** What tasks cost in the hours that the log has, of the last 24, and what a fixed fleet of each pool's peak had cost. */
+function pastOf(hours: readonly TaskHours[] | undefined, config: Config) {
+  if (hours === undefined || hours.length === 0) return { past: null };
+  const priced = hours.flatMap(({ name, ...figures }) => {
+    const pool = config.pools.find((each) => each.name === name);
+    return pool === undefined ? [] : [{ ...figures, price: priceOf(pool) / 1e6 }];
+  });
+  return {
+    past: {
+      hours: Math.max(...hours.map((each) => each.hours)),
+      dollars: sum(priced, ({ price, taskHours }) => price * taskHours),
+      fixedFleet: sum(priced, ({ price, most, hours: all }) => price * most * all),
+    },
+  };
+}

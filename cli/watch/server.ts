@@ -1,0 +1,144 @@
+/**
+ * Serves the page of `autoscaler watch` on loopback, and pushes frames to it with server-sent events. It
+ * looks only while a page is open. A page of another site cannot read it: the host header must be ours.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../lambda/decision/model/message-of.ts';
+import type { WatchFrame } from './frame.ts';
+
+const HOST = '127.0.0.1';
+
+export type WatchServerOptions = {
+  /** 0: any free port. */
+  readonly port: number;
+  /** Milliseconds from one look to the next. */
+  readonly everyMs: number;
+  readonly look: () => Promise<WatchFrame>;
+};
+
+export type WatchServer = {
+  readonly url: string;
+  /** Settles when a page opens. */
+  readonly opened: Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+/** Throws the error of `listen`, such as EADDRINUSE. */
+export async function serveWatch({ port, everyMs, look }: WatchServerOptions): Promise<WatchServer> {
+  const page = readPage();
+  const feed = new Feed(look, everyMs);
+  const server = createServer((request, response) => {
+    const { port: own } = server.address() as AddressInfo;
+    if (![`${HOST}:${own}`, `localhost:${own}`].includes(request.headers.host ?? ''))
+      return end(response, 403, 'This page answers to its own address only.\n');
+    if (request.method !== 'GET') return end(response, 405, 'Only GET.\n');
+    if (request.url === '/') return void response.writeHead(200, page.headers).end(page.html);
+    if (request.url === '/events') return feed.add(request, response);
+    return end(response, 404, 'There is / and /events.\n');
+  });
+  await listening(server, port);
+  const { port: own } = server.address() as AddressInfo;
+  return {
+    url: `http://${HOST}:${own}/`,
+    opened: feed.opened.promise,
+    close: () =>
+      new Promise((resolve) => {
+        feed.end();
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function listening(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, HOST, resolve);
+  });
+}
+
+function end(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'content-type': 'text/plain', 'cache-control': 'no-store' }).end(text);
+}
+
+/** Nothing but the page's own style and script runs, and it connects to this server only. */
+function readPage() {
+  const html = readFileSync(new URL('page.html', import.meta.url), 'utf8');
+  const hashOf = (tag: string): string => {
+    const text = new RegExp(`<${tag}>([^]*?)</${tag}>`).exec(html)?.[1] ?? '';
+    return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+  };
+  const policy = [
+    "default-src 'none'",
+    `style-src ${hashOf('style')}`,
+    `script-src ${hashOf('script')}`,
+    "connect-src 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+  return {
+    html,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': policy,
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+    },
+  };
+}
+
+/** One look at a time for all open pages; none while no page is open. */
+class Feed {
+  readonly opened = Promise.withResolvers<void>();
+  readonly #pages = new Set<ServerResponse>();
+  readonly #look: () => Promise<WatchFrame>;
+  readonly #everyMs: number;
+  #isRunning = false;
+  #lastLookAt = Number.NEGATIVE_INFINITY;
+  #last: string | undefined;
+
+  constructor(look: () => Promise<WatchFrame>, everyMs: number) {
+    this.#look = look;
+    this.#everyMs = everyMs;
+  }
+
+  add(request: IncomingMessage, response: ServerResponse): void {
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+    if (this.#last !== undefined) response.write(this.#last);
+    this.#pages.add(response);
+    this.opened.resolve();
+    request.once('close', () => this.#pages.delete(response));
+    if (!this.#isRunning) void this.#run();
+  }
+
+  end(): void {
+    for (const page of this.#pages) page.end();
+    this.#pages.clear();
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    while (this.#pages.size > 0) {
+      const waitMs = this.#lastLookAt + this.#everyMs - performance.now();
+      if (waitMs > 0) await sleep(waitMs);
+      if (this.#pages.size === 0) break;
+      this.#lastLookAt = performance.now();
+      const event = await this.#event();
+      for (const page of this.#pages) page.write(event);
+    }
+    this.#isRunning = false;
+  }
+
+  async #event(): Promise<string> {
+    try {
+      this.#last = `event: frame\ndata: ${JSON.stringify(await this.#look())}\n\n`;
+      return this.#last;
+    } catch (error) {
+      return `event: trouble\ndata: ${JSON.stringify(messageOf(error))}\n\n`;
+    }
+  }
+}
