@@ -123,12 +123,12 @@ class Feed {
   async #run(): Promise<void> {
     this.#isRunning = true;
     while (this.#pages.size > 0) {
-      const waitMs = this.#lastLookAt + this.#everyMs - performance.now();
-      if (waitMs > 0) await sleep(waitMs);
+      await sleep(Math.max(0, this.#lastLookAt + this.#everyMs - performance.now()));
       if (this.#pages.size === 0) break;
       this.#lastLookAt = performance.now();
       const event = await this.#event();
-      for (const page of this.#pages) page.write(event);
+      // a page that does not read, such as a suspended one, gets no more to keep
+      for (const page of this.#pages) if (!page.writableNeedDrain) page.write(event);
     }
     this.#isRunning = false;
   }

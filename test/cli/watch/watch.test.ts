@@ -1,0 +1,188 @@
+/** The page of `autoscaler watch`: what it serves, to whom, and when it looks. */
+import { once } from 'node:events';
+import { createServer, get, type IncomingMessage, type RequestOptions } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { watch } from '../../../cli/watch/command.ts';
+import type { WatchFrame } from '../../../cli/watch/frame.ts';
+import { serveWatch } from '../../../cli/watch/server.ts';
+import { type CommandLab, commandLabs, logLooks } from '../../support/command-lab.ts';
+import type { LabPool } from '../../support/lab.ts';
+
+const { file, start } = commandLabs();
+
+const CPU: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, min: 1, max: 5 };
+const GPU: LabPool = { ...CPU, name: 'gpu', tags: { cluster: 'gpu' }, min: 0, warm: 0 };
+
+async function request(url: string, options: RequestOptions = {}): Promise<IncomingMessage> {
+  const [response] = await once(get(url, options), 'response');
+  return response as IncomingMessage;
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of response) text += String(chunk);
+  return text;
+}
+
+/** The first events of a page, each with its name and data. The page closes then. */
+async function eventsOf(url: string, count: number): Promise<readonly (readonly [string, unknown])[]> {
+  const response = await request(`${url}events`);
+  let text = '';
+  for await (const chunk of response) {
+    text += String(chunk);
+    if (text.split('\n\n').length > count) break;
+  }
+  const closed = once(response, 'close');
+  response.destroy();
+  await closed;
+  return text
+    .split('\n\n')
+    .slice(0, count)
+    .map((event) => {
+      const [name = '', data = ''] = event.split('\n');
+      return [name.slice('event: '.length), JSON.parse(data.slice('data: '.length))];
+    });
+}
+
+/** The first frame of this lab's page. */
+async function frameOf({ world }: CommandLab): Promise<WatchFrame> {
+  const silent = { out: () => {}, err: () => {}, now: () => world.timeline.now(), pollMs: 0 };
+  const environment = { AUTOSCALER_CLUSTER: world.ecs.clusterName };
+  const page = await watch({ config: file, port: 0 }, { ...silent, environment });
+  const [event] = await eventsOf(page.url, 1);
+  await page.close();
+  expect(event?.[0]).toBe('frame');
+  return event?.[1] as WatchFrame;
+}
+
+describe('a frame', () => {
+  it('has each task by state, each job that waits, and the changes of the log', async () => {
+    const lab = await start({ pools: [CPU, GPU] });
+    await logLooks(lab, 240);
+    const submit = (tags: Readonly<Record<string, string>>) =>
+      lab.world.coderd.submitJob({
+        ...{ organization: 'default', tags, durationMs: 600_000, type: 'template_version_import' },
+      });
+    submit({});
+    submit({});
+    submit({ cluster: 'tpu' });
+    lab.pass(2);
+    const { headline, lanes, waiting, changes, dollars, findings } = await frameOf(lab);
+    expect(headline).toMatch(/^2 jobs wait, .* 1 of them unschedulable; no findings$/);
+    expect(lanes.map(({ name, tasks }) => [name, tasks.map(({ state }) => state)])).toEqual([
+      ['cpu', ['building']],
+      ['gpu', []],
+    ]);
+    expect(waiting.map(({ tags, jobs, by }) => [tags, jobs, by])).toEqual([
+      ['(untagged)', 1, 'by a new task in "cpu"'],
+      ['cluster=tpu', 1, 'by nobody, see the findings'],
+    ]);
+    expect(findings).toEqual([expect.stringContaining('cluster=tpu')]);
+    expect(changes.map(({ at, pool, what }) => `${at.slice(11, 16)} ${pool} ${what}`)).toEqual([
+      '09:00 cpu 0 -> 1',
+    ]);
+    // one task of 1 vCPU and 2 GiB on ARM; the log has 5 minutes of it
+    expect(dollars.anHour).toBeCloseTo(0.0395, 4);
+    expect(dollars.past?.fixedFleet).toBeCloseTo(dollars.past?.dollars ?? 0, 6);
+  });
+
+  it('names what coderd and schedules do next', async () => {
+    const lab = await start(
+      { pools: [CPU] },
+      {
+        pools: [
+          {
+            ...{ name: 'cpu', organization: 'default', tags: {}, key: { secret: 'coder/keys/cpu' }, max: 5 },
+            schedules: [{ from: '12:00', to: '13:00', timezone: 'UTC', min: 3, warm: 1 }],
+          },
+        ],
+      },
+    );
+    const { next } = await frameOf(lab);
+    expect(next).toEqual([
+      {
+        at: '2026-03-02T12:00:00.000Z',
+        text: 'pool "cpu": a schedule keeps at least 3 tasks and 1 free daemon',
+      },
+    ]);
+  });
+});
+
+describe('the server', () => {
+  const serve = async (look: () => Promise<unknown>) => {
+    const server = await serveWatch({ port: 0, everyMs: 0, look: look as () => Promise<WatchFrame> });
+    onTestFinished(() => server.close());
+    return server;
+  };
+
+  it('allows the script and the style of its page, and connects to itself only', async () => {
+    const { url } = await serve(async () => ({}));
+    const response = await request(url);
+    expect(response.headers['content-security-policy']).toMatch(
+      /^default-src 'none'; style-src 'sha256-[^ ]+'; script-src 'sha256-[^ ]+'; connect-src 'self'; frame-ancestors 'none'$/,
+    );
+    const page = await textOf(response);
+    expect(page).not.toMatch(/https?:|src=|@import|innerHTML|style="/);
+  });
+
+  it.each([
+    {
+      what: 'another host, as in DNS rebinding',
+      path: '',
+      options: { headers: { host: 'evil.example' } },
+      status: 403,
+    },
+    {
+      what: 'events for another host',
+      path: 'events',
+      options: { headers: { host: 'evil.example' } },
+      status: 403,
+    },
+    { what: 'another method', path: '', options: { method: 'POST' }, status: 405 },
+    { what: 'another path', path: '../etc/passwd', options: {}, status: 404 },
+  ])('refuses $what', async ({ path, options, status }) => {
+    const { url } = await serve(async () => ({}));
+    const response = await request(url + path, options);
+    expect([response.statusCode, (await textOf(response)).length < 60]).toEqual([status, true]);
+  });
+
+  it('looks for all open pages together, and only while one is open', async () => {
+    let looks = 0;
+    const { url } = await serve(async () => ({ look: ++looks }));
+    expect(await eventsOf(url, 2)).toEqual([
+      ['frame', { look: 1 }],
+      ['frame', { look: 2 }],
+    ]);
+    for (let turn = 0; turn < 200; turn++) await setImmediate();
+    const seen = looks;
+    for (let turn = 0; turn < 200; turn++) await setImmediate();
+    expect(looks).toBe(seen);
+    const [first] = await eventsOf(url, 1);
+    expect(first).toEqual(['frame', { look: seen }]);
+  });
+
+  it('shows why a look failed, and goes on', async () => {
+    let looks = 0;
+    const { url } = await serve(async () => {
+      if (++looks === 1) throw new Error('AWS does not answer');
+      return { look: looks };
+    });
+    expect(await eventsOf(url, 2)).toEqual([
+      ['trouble', 'AWS does not answer'],
+      ['frame', { look: 2 }],
+    ]);
+  });
+
+  it('names a port that is taken', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void other.close());
+    const { port } = other.address() as AddressInfo;
+    const lab = await start({ pools: [CPU] });
+    const { code, err } = await lab.call('watch', '--port', `${port}`);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^serving the page on port \d+: listen EADDRINUSE.*\. Give another with --port\n$/);
+  });
+});
