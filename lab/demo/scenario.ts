@@ -100,6 +100,9 @@ export function planSteps(
   announce: (line: string) => void,
 ): void {
   planSubmissions(world, random, announce);
+  // coderd that lists no workspace of an organization, but builds of some, would be a finding
+  const template = world.coderd.addTemplate({ organization: 'data', tags: DATA });
+  world.coderd.workspaces.add({ template });
   for (const { atS, pool } of DEPLOYMENTS)
     world.timeline.after(atS * 1000, () => {
       world.deploy(pool);
@@ -159,7 +162,7 @@ export type Autostarts = { readonly due: number; readonly started: number };
 export function countAutostarts(world: World): Autostarts {
   const workspaces = world.coderd.workspaces.all();
   const started = workspaces.filter((it) => isAutostarted(it) && it.latestBuild.job.status === 'succeeded');
-  return { due: workspaces.length, started: started.length };
+  return { due: SLEEPERS, started: started.length };
 }
 
 function isAutostarted({ latestBuild }: WorkspaceRecord): boolean {

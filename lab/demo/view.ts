@@ -1,5 +1,4 @@
 /** Shows the demo: a live screen on a terminal, one line per event and change elsewhere. */
-import { styleText } from 'node:util';
 import { createLogUpdate } from 'log-update';
 import type { LoggedChange } from '../../cli/logs/logged-changes.ts';
 import type { World } from '../world/world.ts';
@@ -46,18 +45,6 @@ function liveView(world: World, stream: NodeJS.WriteStream): View {
       const lines = summaryText(summary, tookMs).split('\n');
       stream.write(`\n${lines.flatMap((line) => wrap(line, columns)).join('\n')}\n`);
     },
-  };
-}
-
-/** Calls `onFrame` with each frame: coloured, for a terminal of 80 columns. */
-export function recordingView(world: World, onFrame: (frame: string) => void): View {
-  const paint: Paint = (colour, text) => styleText(colour, text, { validateStream: false });
-  const events = new Events(world);
-  const screen = (isOver: boolean): string => draw(world, { events, isOver, canvas: { ...SIZE, paint } });
-  return {
-    ...events.listeners,
-    draw: () => onFrame(screen(false)),
-    end: () => onFrame(screen(true)),
   };
 }
 

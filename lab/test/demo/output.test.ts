@@ -1,32 +1,21 @@
-/** The whole output of the demo, and its recording, from one play without waiting. */
-import { readFileSync } from 'node:fs';
+/** The whole output of the demo, from one play without waiting. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { play } from '../../demo/recording/play.ts';
-import { demoSvg } from '../../demo/recording/svg.ts';
-import { quietView, recordingView, type View } from '../../demo/view.ts';
-import type { World } from '../../world/world.ts';
+import { quietView } from '../../demo/view.ts';
+import { play } from './play.ts';
 import { unexplained } from './story.ts';
 
 let output = '';
-const frames: string[] = [];
 
-function bothViews(world: World): View {
-  const lines = quietView(world, {
-    paint: (_, text) => text,
-    write: (text) => {
-      output += text;
-    },
-  });
-  const screen = recordingView(world, (frame) => frames.push(frame));
-  return {
-    say: (line) => [lines, screen].forEach((view) => void view.say(line)),
-    change: (change) => [lines, screen].forEach((view) => void view.change(change)),
-    draw: screen.draw,
-    end: (...result) => [lines, screen].forEach((view) => void view.end(...result)),
-  };
-}
-
-beforeAll(() => play(1, bothViews));
+beforeAll(() =>
+  play(1, (world) =>
+    quietView(world, {
+      paint: (_, text) => text,
+      write: (text) => {
+        output += text;
+      },
+    }),
+  ),
+);
 
 describe('the output of the demo', () => {
   it('has only sentences that its story causes', () => {
@@ -48,12 +37,5 @@ describe('the output of the demo', () => {
     '09:00:05  the invocation failed: coderd answered 500',
   ])('would not have the line %s', (line) => {
     expect(unexplained(`${line}\n`)).toHaveLength(1);
-  });
-});
-
-describe('the recording in the README', () => {
-  it('shows what the demo prints now', () => {
-    const isSame = readFileSync('docs/images/demo.svg', 'utf8') === demoSvg(frames);
-    expect(isSame, 'docs/images/demo.svg is old: run npm run demo:record').toBe(true);
   });
 });

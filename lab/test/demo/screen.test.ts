@@ -1,7 +1,6 @@
 /** The screen of the demo: its width, its colours and its changes. */
 import { describe, expect, it } from 'vitest';
 import { changesIn } from '../../../cli/logs/logged-changes.ts';
-import { animatedSvg, runsOf } from '../../demo/recording/svg.ts';
 import { changeEvent, eventText, type Paint, wrap } from '../../demo/screen/event.ts';
 import { drawFrame, type Frame } from '../../demo/screen/frame.ts';
 
@@ -102,25 +101,5 @@ describe('the screen', () => {
     const text = drawFrame({ ...frame, events }, { paint: plain, columns: 80, rows: 1 });
     expect(text).not.toContain('of two lines');
     expect(text).toContain('second');
-  });
-});
-
-describe('the recording', () => {
-  it('reads colours as runs with their column', () => {
-    expect(runsOf(`ab ${ESC}[32mcd${ESC}[39m`)).toMatchObject([
-      { column: 0, text: 'ab ', colour: undefined },
-      { column: 3, text: 'cd', colour: 'green' },
-    ]);
-  });
-
-  it('escapes text, and draws a line that several frames have once', () => {
-    const frames = [
-      { frame: 'a <b>\nsame', ms: 500 },
-      { frame: 'c\nsame', ms: 500 },
-    ];
-    const svg = animatedSvg(frames, { columns: 80, rows: 2, title: 'A & B', still: 0 });
-    expect(svg).toContain('a &lt;b&gt;');
-    expect(svg).toContain('<title>A &amp; B</title>');
-    expect(svg.match(/>same</g)).toHaveLength(1);
   });
 });

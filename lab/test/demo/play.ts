@@ -4,14 +4,21 @@ import { changesIn } from '../../../cli/logs/logged-changes.ts';
 import { checkConfig } from '../../../lambda/config/check.ts';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import { lookEvent } from '../../../lambda/look/look-event.ts';
+import {
+  demoConfig,
+  demoWorld,
+  planAutostarts,
+  planSteps,
+  SCHEDULE,
+  SPEED,
+  START,
+} from '../../demo/scenario.ts';
+import { isOver, summarize } from '../../demo/summary.ts';
+import type { View } from '../../demo/view.ts';
 import { Random } from '../../world/base/random.ts';
 import { VirtualScheduler } from '../../world/base/virtual-scheduler.ts';
 import { InProcessFunction } from '../../world/in-process/function.ts';
 import type { World } from '../../world/world.ts';
-import { demoConfig, demoWorld, planAutostarts, planSteps, SCHEDULE, SPEED, START } from '../scenario.ts';
-import { isOver, summarize } from '../summary.ts';
-import type { View } from '../view.ts';
-import { FRAME_MS } from './svg.ts';
 
 const GIVE_UP_MS = 15 * 60_000;
 /** The looks of `npm run demo` come each second, while its world is faster. */
@@ -40,7 +47,7 @@ export async function play(seed: number, createView: (world: World) => View): Pr
   }).run(SCHEDULE.firstMs);
   while (!isOver(world) && timeline.now() < START + GIVE_UP_MS) {
     view.draw();
-    await scheduler.advanceTo(plusMs(timeline.now(), FRAME_MS * SPEED));
+    await scheduler.advanceTo(plusMs(timeline.now(), LOOKS_MS / 2));
   }
   view.end(summarize(world), (timeline.now() - START) / SPEED);
 }
