@@ -22,7 +22,7 @@ const BUDGETS: Readonly<Record<Class, number>> = {
 /** Generated or recorded. Not counted at all: locks of npm, recorded answers of coderd (one line each step), pictures. */
 const DATA =
   /\.snap$|\/golden\/|^examples\/plan\/snapshot\.json$|^autoscaler\.schema\.json$|\/tag-matching\.json$/;
-const UNCOUNTED = /(?:^|\/)package-lock\.json$|\/recorded\/|\.(?:png|svg)$|^LICENSE$/;
+const UNCOUNTED = /(?:^|\/)package-lock\.json$|\/recorded\/|\.(?:png|svg|webp)$|^LICENSE$/;
 
 /** By the first pattern that fits. */
 const CLASSES: readonly (readonly [pattern: RegExp, of: Class])[] = [

@@ -81,8 +81,8 @@ async function open(first: WatchFrame, options: Parameters<Browser['newContext']
   return { page, show, messages, requests, url: server.url };
 }
 
-const shows = (page: Page, { headline }: WatchFrame): Promise<unknown> =>
-  page.waitForFunction(`document.getElementById('headline').textContent === ${JSON.stringify(headline)}`);
+const shows = (page: Page, { headline }: WatchFrame): Promise<void> =>
+  page.getByRole('heading', { name: headline, exact: true }).waitFor();
 
 const marksOf = (page: Page, kind: string): Promise<number> => page.locator(`#lanes .mark${kind}`).count();
 
