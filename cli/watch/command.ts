@@ -33,7 +33,7 @@ export async function watch(
   cliEnvironment: CliEnvironment,
   everyMs = EVERY_MS,
 ): Promise<WatchServer> {
-  const log = new WatchedLog(cliEnvironment.pollMs);
+  const log = new WatchedLog();
   try {
     const server = await serveWatch({
       ...options,
@@ -61,10 +61,10 @@ async function lookAt(
 ): Promise<WatchFrame> {
   // the page shows what is wrong: warnings about the file and about lists are no news every ten seconds
   const { snapshot, config } = await lookLive(options, { ...cliEnvironment, err: () => {} });
-  const { changes, hours, lastLook } = await log.read(snapshot, config, cliEnvironment.now());
+  const { changes, past, lastLook } = await log.read(snapshot, config, cliEnvironment.now());
   const unread = { kind: 'unknown', why: 'the page does not show it' } as const;
   const deliberation = deliberate(snapshot, config);
-  return frameOf({ snapshot, deliberation, config, changes, hours, log: { lastLook, waits: unread } });
+  return frameOf({ snapshot, deliberation, config, changes, past, log: { lastLook, waits: unread } });
 }
 
 function parsePort(text: string): number {

@@ -15,7 +15,7 @@ import { servedText } from '../../lambda/explain/text.ts';
 import { type LogFacts, lookLine } from '../status/read-log.ts';
 import { statusOf } from '../status/report.ts';
 import { findingsText, waitingText } from '../status/screen.ts';
-import type { TaskHours, TimedChange } from './watched-log.ts';
+import type { Past, TimedChange } from './watched-log.ts';
 
 export type WatchFrame = ReturnType<typeof frameOf>;
 
@@ -29,15 +29,14 @@ export type Watched = {
   readonly log: LogFacts;
   /** The newest first. */
   readonly changes: readonly TimedChange[];
-  /** Of the last 24 hours. Undefined: the log cannot tell. */
-  readonly hours: readonly TaskHours[] | undefined;
+  readonly past: Past | undefined;
 };
 
 /** Schedules begin within this time, in milliseconds. */
 const AHEAD_MS = 6 * HOUR_MS;
 
 /** One frame of the page. Sentences are those of `plan` and `status`. */
-export function frameOf({ snapshot, deliberation, config, log, changes, hours }: Watched) {
+export function frameOf({ snapshot, deliberation, config, log, changes, past }: Watched) {
   const { plan } = deliberation;
   const status = statusOf(snapshot, deliberation, config, log);
   const { waiting, broken, lastLook } = status;
@@ -69,7 +68,7 @@ export function frameOf({ snapshot, deliberation, config, log, changes, hours }:
     changes,
     dollars: {
       anHour: sum(lanes, ({ dollarsAnHour }) => dollarsAnHour),
-      ...pastOf(hours, config),
+      past: past === undefined ? null : dollarsOf(past, config),
     },
   };
 }
@@ -135,18 +134,15 @@ function schedulesOf({ name, schedules }: Config['pools'][number], now: EpochMs)
   });
 }
 
-/** What tasks cost in the hours that the log has, of the last 24, and what a fixed fleet of each pool's peak had cost. */
-function pastOf(hours: readonly TaskHours[] | undefined, config: Config) {
-  if (hours === undefined || hours.length === 0) return { past: null };
-  const priced = hours.flatMap(({ name, ...figures }) => {
-    const pool = config.pools.find((each) => each.name === name);
-    return pool === undefined ? [] : [{ ...figures, price: priceOf(pool) / 1e6 }];
+/** What the tasks cost, and what a fixed fleet of each pool's peak had cost. */
+function dollarsOf({ hours, pools }: Past, config: Config) {
+  const priced = config.pools.flatMap((pool) => {
+    const figures = pools.get(pool.name);
+    return figures === undefined ? [] : [{ ...figures, price: priceOf(pool) / 1e6 }];
   });
   return {
-    past: {
-      hours: Math.max(...hours.map((each) => each.hours)),
-      dollars: sum(priced, ({ price, taskHours }) => price * taskHours),
-      fixedFleet: sum(priced, ({ price, most, hours: all }) => price * most * all),
-    },
+    hours,
+    dollars: sum(priced, ({ price, taskHours }) => price * taskHours),
+    fixedFleet: sum(priced, ({ price, most }) => price * most * hours),
   };
 }

@@ -83,9 +83,11 @@ describe('a frame', () => {
     expect(changes.map(({ at, pool, what }) => `${at.slice(11, 16)} ${pool} ${what}`)).toEqual([
       '09:00 cpu 0 -> 1',
     ]);
-    // one task of 1 vCPU and 2 GiB on ARM; the log has 5 minutes of it
+    // one task of 1 vCPU and 2 GiB on ARM, which is there from the second look on
     expect(dollars.anHour).toBeCloseTo(0.0395, 4);
-    expect(dollars.past?.fixedFleet).toBeCloseTo(dollars.past?.dollars ?? 0, 6);
+    expect(dollars.past?.hours).toBeCloseTo(230 / 3600, 6);
+    expect(dollars.past?.fixedFleet).toBeCloseTo((0.0395 * 230) / 3600, 5);
+    expect(dollars.past?.dollars).toBeCloseTo((0.0395 * 220) / 3600, 5);
   });
 
   it('names what coderd and schedules do next', async () => {
