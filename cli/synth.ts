@@ -13,7 +13,7 @@ export function addSynthCommand(program: Command, { cliEnvironment }: CommandCon
   withConfigOption(command)
     .option(
       '--out <folder>',
-      'folder to write; docs/construct.md says how to deploy it',
+      'folder to write; docs/terraform.md says how to deploy it',
       'autoscaler-template',
     )
     .action(async (options: SynthOptions) => {

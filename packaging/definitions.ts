@@ -42,7 +42,7 @@ export const CONSTRUCT: PackageDefinition = {
   name: 'coder-provisioner-autoscaler',
   description: "CDK construct that autoscales Coder's external provisioner daemons on ECS Fargate",
   keywords: [...KEYWORDS, 'aws-cdk', 'cdk', 'construct'],
-  entries: ['infra/index.ts', 'infra/plain/synth-text.ts', 'infra/plain/main.ts'],
+  entries: ['infra/index.ts', 'infra/plain/synth-text.ts'],
   hasTypes: true,
   copied: ['guard', 'autoscaler.example.yaml', 'autoscaler.schema.json'],
   peers: Object.fromEntries(Object.entries(OLDEST_PEERS).map(([name, version]) => [name, `^${version}`])),
@@ -57,7 +57,6 @@ export const CONSTRUCT: PackageDefinition = {
       './autoscaler.schema.json': './autoscaler.schema.json',
       './package.json': './package.json',
     },
-    bin: { 'autoscaler-synth': './infra/plain/main.js' },
   },
   prebuild: (projectDir) => {
     const handlers = HANDLER_NAMES.map((handler) => ({ handler, ...buildHandler(handler) }));
@@ -86,6 +85,7 @@ export const CLI: PackageDefinition = {
     'examples/*.yaml',
     'examples/compare',
     'examples/plan',
+    'examples/terraform',
     'lab/what-if/report/style.css',
     'lab/what-if/scenarios/*.yaml',
     'cli/node-floor.mjs',

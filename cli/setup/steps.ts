@@ -363,7 +363,7 @@ function noApp({ hasApp, lacksCdk = false }: Situation): Given['blocked'] {
   if (lacksCdk) return { why: 'the command cdk is not installed in this clone. Run: npm ci' };
   if (hasApp) return undefined;
   return {
-    why: 'the CDK app is not in this folder. Use the construct in your own app, or autoscaler synth for a plain template (docs/construct.md)',
+    why: 'the CDK app is not in this folder. Use the construct in your own app, or autoscaler synth for a plain template (docs/terraform.md)',
   };
 }
 

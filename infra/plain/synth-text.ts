@@ -2,7 +2,7 @@ import { type WrittenFile, writeTemplate } from './write-template.ts';
 
 const NEXT = `Upload the files of the folder assets to an S3 bucket in the region of the stack. Then create the
 stack from template.json with the parameters AssetBucket, AssetPrefix and the capability
-CAPABILITY_IAM. docs/construct.md has the commands, and the same for Terraform.
+CAPABILITY_IAM. docs/terraform.md has a module for Terraform, and commands for the AWS CLI.
 `;
 
 /** Writes the template of a configuration file, and says what was written and what comes next. */

@@ -64,12 +64,7 @@ const synth = {
   isStock: false,
   installs: ['construct', 'cli'],
   mostMegabytes: CONSTRUCT_MEGABYTES + CLI_MEGABYTES,
-  commands: [
-    'npx autoscaler synth',
-    'node check.js',
-    'npx autoscaler-synth --out alone',
-    'diff -r autoscaler-template alone',
-  ],
+  commands: ['npx autoscaler synth', 'node check.js'],
 } as const;
 
 /** The first one is what `.ci/run` tries. */

@@ -90,7 +90,7 @@ it('joins twelve parameters in the order of their names, with two requests', asy
 it('names every parameter that does not exist', async () => {
   lab.world.parameters.put('/autoscaler/here', 'x');
   await expect(readParameters(client, ['/none/1', '/autoscaler/here', '/none/2'])).rejects.toThrow(
-    'reading the configuration: SSM parameter /none/1, /none/2 does not exist; create it again with its value in the template (docs/construct.md)',
+    'reading the configuration: SSM parameter /none/1, /none/2 does not exist; create it again with its value in the template (docs/terraform.md)',
   );
 });
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { run } from '../support/cli-run.ts';
 import { ownFolder } from '../support/own-folder.ts';
 
@@ -14,21 +14,44 @@ it('writes a template and its assets, and says what to do with them', async () =
   expect(answer.out).toMatch(/^wrote\n {2}\S+template\.json {2}1\d\d KB\n {2}\S+\.zip {2}1\.\d MB\n/);
   expect(answer.out).toContain('Upload the files of the folder assets to an S3 bucket');
   expect(readdirSync(out).sort()).toEqual(['assets', 'template.json']);
+  const [, shown = ''] = /^ {3}(wrote\n.*?)\n {3}```/ms.exec(readFileSync('docs/terraform.md', 'utf8')) ?? [];
+  const plain = (text: string): string => text.replaceAll(/[\d.]+ (?=[KM]B)/g, 'N ').replaceAll(/^ +/gm, '');
+  expect(
+    plain(answer.out.replaceAll(`${out}/`, 'autoscaler-template/').replace(/\w{64}/, '<hash>')),
+  ).toContain(plain(shown));
 });
 
-// test/packages/manifest.full.test.ts writes a template with this command
-it('refuses the same with the command of the construct alone', () => {
-  const alone = (...args: string[]) =>
-    spawnSync(process.execPath, ['infra/plain/main.ts', ...args], { encoding: 'utf8' });
-  expect(alone('--config', 'none.yaml')).toMatchObject({
-    status: 1,
-    stdout: '',
-    stderr:
-      'none.yaml: reading the configuration: no such file; write one with autoscaler setup --draft, or name another file with --config\n',
+describe('the module of examples/terraform', () => {
+  const module = readFileSync('examples/terraform/autoscaler.tf', 'utf8').replaceAll(/^ *#.*\n/gm, '');
+  const namesIn = (pattern: RegExp): readonly string[] => [
+    ...new Set([...module.matchAll(pattern)].map(([, ...names]) => names.filter(Boolean).join('.'))),
+  ];
+
+  it('closes each of its blocks, lists and texts', () => {
+    const rest = (text: string): string => {
+      const less = text.replaceAll(/"[^"\n${}]*"|\$?\{[^{}[\]()"]*\}|\[[^{}[\]()"]*\]|\([^{}[\]()"]*\)/g, '');
+      return less === text ? text : rest(less);
+    };
+    expect(rest(module)).not.toMatch(/["{}[\]()]/);
   });
-  expect(alone('--name', 'x')).toMatchObject({
-    status: 2,
-    stderr: expect.stringMatching(/^error: Unknown option '--name'.*usage: autoscaler-synth/s),
+
+  it('declares every variable and resource that it uses, and uses each variable', () => {
+    const variables = namesIn(/^variable "(\w+)"/gm);
+    const resources = namesIn(/^resource "(\w+)" "(\w+)"/gm);
+    expect(namesIn(/\bvar\.(\w+)/g).toSorted()).toEqual(variables.toSorted());
+    expect(namesIn(/\b(aws_\w+)\.(\w+)/g).filter((name) => !resources.includes(name))).toEqual([]);
+    expect(resources).toContain('aws_cloudformation_stack.autoscaler');
+  });
+
+  it('gives the template its parameters, reads an output that it has, and uploads what it needs', () => {
+    const written = JSON.parse(readFileSync(join(dir, 'written', 'template.json'), 'utf8'));
+    const needed = Object.entries<object>(written.Parameters).flatMap(([name, one]) =>
+      'Default' in one && one.Default !== undefined ? [] : [name],
+    );
+    expect(namesIn(/parameters += \{ (\w+) =/g)).toEqual(needed);
+    expect(Object.keys(written.Outputs)).toEqual(expect.arrayContaining([...namesIn(/outputs\["(\w+)"\]/g)]));
+    expect(module).toMatch(/fileset\("\$\{var\.template\}\/assets", "\*"\)/);
+    expect(namesIn(/default += "(autoscaler-template)"/g)).toHaveLength(1);
   });
 });
 

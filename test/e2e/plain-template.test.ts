@@ -105,7 +105,7 @@ it('refuses to start if a parameter is missing, and names it', async () => {
   const [name = ''] = deployed.parameters;
   lab.world.parameters.delete(name);
   await expect(start(deployed)).rejects.toThrow(
-    `reading the configuration: SSM parameter ${name} does not exist; create it again with its value in the template (docs/construct.md)`,
+    `reading the configuration: SSM parameter ${name} does not exist; create it again with its value in the template (docs/terraform.md)`,
   );
 });
 

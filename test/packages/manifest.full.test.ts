@@ -37,15 +37,11 @@ describe('the package of the construct', () => {
     expect(Object.keys(manifest(CONSTRUCT).peerDependencies)).toEqual(['aws-cdk-lib', 'constructs']);
   });
 
-  it('has the command autoscaler-synth, which needs no other package of this project', () => {
-    const { bin } = manifest(CONSTRUCT);
-    expect(Object.keys(bin)).toEqual(['autoscaler-synth']);
-    const main = join(dirOf(CONSTRUCT), bin['autoscaler-synth']);
+  it('writes the template for the command line', async () => {
+    const { default: file } = manifest(CONSTRUCT).exports['./plain'];
+    const { synthText } = await import(pathToFileURL(join(dirOf(CONSTRUCT), file)).href);
     const [config, folder] = [join(projectDir, 'autoscaler.example.yaml'), join(outDir, 'template')];
-    const said = execFileSync(process.execPath, [main, '--config', config, '--out', folder], {
-      encoding: 'utf8',
-    });
-    expect(said).toContain(`${join(folder, 'template.json')}  1`);
+    expect(synthText({ config, out: folder })).toContain(`${join(folder, 'template.json')}  1`);
     expect(readdirSync(folder).sort()).toEqual(['assets', 'template.json']);
   });
 

@@ -17,7 +17,7 @@ export async function readParameters(client: SSMClient, names: readonly string[]
   const missing = names.filter((name) => !values.has(name));
   if (missing.length > 0)
     throw new ParameterError(
-      `reading the configuration: SSM parameter ${missing.join(', ')} does not exist; create it again with its value in the template (docs/construct.md)`,
+      `reading the configuration: SSM parameter ${missing.join(', ')} does not exist; create it again with its value in the template (docs/terraform.md)`,
     );
   return names.map((name) => values.get(name)).join('');
 }

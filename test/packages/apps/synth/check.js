@@ -10,7 +10,7 @@ const propertiesOf = (type) =>
     .filter(({ Type }) => Type === type)
     .map(({ Properties }) => Properties);
 
-// only the parameters that docs/construct.md names: nothing of CDK's bootstrap
+// only the parameters that docs/terraform.md names: nothing of CDK's bootstrap
 assert.deepEqual(readdirSync(folder).sort(), ['assets', 'template.json']);
 assert.deepEqual(Object.keys(Parameters).sort(), ['AssetBucket', 'AssetPrefix']);
 
