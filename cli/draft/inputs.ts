@@ -1,4 +1,4 @@
-/** The answers that `autoscaler setup --draft` needs before it reads anything: flags, environment, questions. */
+/** The answers that `autoscaler setup --draft` needs before it reads anything: flags and environment. */
 import { readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { checkConfig } from '../../lambda/config/check.ts';
@@ -34,16 +34,12 @@ export const DEFAULT_TOKEN_SECRET = 'coder/autoscaler-token';
 /** The secret with the token of the key function. */
 export const KEY_TOKEN_SECRET = 'coder/key-manager-token';
 
-/** Asks for what the flags leave out if there is a terminal. Throws UsageError or InputError. */
-export async function gatherInputs(options: DraftOptions, cliEnvironment: CliEnvironment): Promise<Inputs> {
-  const { environment, ask } = cliEnvironment;
-  const url = options.url ?? (await answer(ask, 'URL of coderd', environment.CODER_URL));
+/** Throws UsageError or InputError. */
+export function gatherInputs(options: DraftOptions, { environment }: CliEnvironment): Inputs {
+  const url = options.url ?? environment.CODER_URL;
   if (url === undefined || url === '')
     throw new UsageError('no URL of coderd given. Add --url https://coder.example.com, or set CODER_URL');
-  const secret =
-    options.tokenSecret ??
-    (await answer(ask, 'Name of the secret with the API token', DEFAULT_TOKEN_SECRET)) ??
-    DEFAULT_TOKEN_SECRET;
+  const secret = options.tokenSecret ?? DEFAULT_TOKEN_SECRET;
   const caBundle = options.caBundle === undefined ? undefined : readBundle(options.caBundle);
   const { proxy, keyPrefix } = options;
   const coder = {
@@ -54,17 +50,6 @@ export async function gatherInputs(options: DraftOptions, cliEnvironment: CliEnv
   };
   refuseWrong(coder, keyPrefix);
   return { coder, caBundle };
-}
-
-/** An empty answer stands for `byDefault`. Without a terminal there is no question. */
-export async function answer(
-  ask: CliEnvironment['ask'],
-  question: string,
-  byDefault: string | undefined,
-): Promise<string | undefined> {
-  if (ask === undefined) return byDefault;
-  const said = await ask(`${question}${byDefault === undefined ? '' : ` [${byDefault}]`}: `);
-  return said.trim() || byDefault;
 }
 
 function readBundle(file: string): string {

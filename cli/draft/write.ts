@@ -11,9 +11,8 @@ import { whileWorking } from '../shared/activity.ts';
 import { type CliEnvironment, InputError } from '../shared/cli-environment.ts';
 import { withTokenOfShell } from '../shared/live.ts';
 import { type Draft, draftPools, readBuilds } from './draft.ts';
-import { answer, type DraftOptions, gatherInputs } from './inputs.ts';
-import { type DraftResult, readSecretStates, resultOf, secretsOf } from './result.ts';
-import { screen } from './screen.ts';
+import { type DraftOptions, gatherInputs } from './inputs.ts';
+import { type DraftResult, screen } from './screen.ts';
 import { settingsText } from './settings-file.ts';
 import { type Account, chooseOrganizations, readAccount, readTemplates, releaseOf } from './survey.ts';
 
@@ -30,20 +29,24 @@ export async function writeDraft(
   cliEnvironment: CliEnvironment,
 ): Promise<DraftResult> {
   refuseExisting(options.config);
-  const inputs = await gatherInputs(options, cliEnvironment);
-  const { coder } = inputs;
-  const clients = makeClients({ coder }, inputs.caBundle, { wholeMs: ANSWER_MS });
+  const { coder, caBundle } = gatherInputs(options, cliEnvironment);
+  const clients = makeClients({ coder }, caBundle, { wholeMs: ANSWER_MS });
   const coderd = withTokenOfShell(clients.coderd, cliEnvironment);
-  const hasToken = coderd !== clients.coderd;
   try {
-    const whose = hasToken ? 'the token in CODER_SESSION_TOKEN' : "the secret's token";
+    const whose = coderd === clients.coderd ? "the secret's token" : 'the token in CODER_SESSION_TOKEN';
     const account = await readAccount(coderd, { whose });
     const draft = await surveyCoderd({ coderd, account, options, cliEnvironment });
     const image = imageOf(account);
     const schema = schemaBeside(options.config);
     write(options.config, settingsText({ draft, coder, image, schema }), cliEnvironment);
-    const states = await readSecretStates(clients.secrets, secretsOf(coder, draft));
-    return resultOf({ file: options.config, coder, hasToken }, account, draft, states);
+    const { version, user } = account;
+    return {
+      version: 1,
+      file: options.config,
+      coderd: { url: coder.url, version, user: user.name },
+      pools: draft.pools,
+      notes: [...(image === undefined ? [imageNote(version)] : []), ...draft.notes],
+    };
   } finally {
     await clients.close();
   }
@@ -56,8 +59,7 @@ async function surveyCoderd(given: {
   readonly cliEnvironment: CliEnvironment;
 }): Promise<Draft> {
   const { coderd, account, options, cliEnvironment } = given;
-  const named = options.organization ?? (await askOrganizations(account, cliEnvironment));
-  const organizations = chooseOrganizations(account, named);
+  const organizations = chooseOrganizations(account, options.organization ?? []);
   const read = async () => {
     const surveyed = await readTemplates(coderd, organizations);
     return { surveyed, builds: await readBuilds(coderd, organizations, cliEnvironment.now()) };
@@ -80,15 +82,8 @@ function refuseEmpty({ pools, notes }: Draft): void {
 /** A person waits at the terminal. */
 const ANSWER_MS = 10_000;
 
-async function askOrganizations(
-  { organizations }: Account,
-  { ask }: CliEnvironment,
-): Promise<readonly string[]> {
-  if (ask === undefined || organizations.length < 2) return [];
-  const names = organizations.map(({ name }) => name).sort();
-  const said = await answer(ask, `Organizations, separated by commas`, names.join(','));
-  return (said ?? '').split(',').flatMap((name) => name.trim() || []);
-}
+const imageNote = (version: string): string =>
+  `coderd's version ${version} is no release, so the pools have the default image. Set defaults.image to an image of your version`;
 
 const refuseExisting = (file: string): void => {
   if (existsSync(file)) throw overwriting(file);

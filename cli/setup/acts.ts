@@ -4,7 +4,6 @@ import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { some } from '../../lambda/explain/format.ts';
 import { checksText } from '../doctor/check.ts';
 import { diagnose } from '../doctor/command.ts';
-import { ownerNote } from '../draft/result.ts';
 import { poolsText } from '../draft/screen.ts';
 import { writeDraft } from '../draft/write.ts';
 import { type CliEnvironment, InputError } from '../shared/cli-environment.ts';
@@ -69,7 +68,6 @@ const ACTS: Readonly<Record<StepId, (given: Given) => Promise<string>>> = {
 const NO_HISTORY = 'Less than two days of builds are known: add --builds-per-day N for a month with builds';
 
 async function writeConfig({ situation, session, cliEnvironment, say }: Given): Promise<string> {
-  const { ask: _, ...quiet } = cliEnvironment;
   // as long as the draft reads the token from this variable
   const CODER_SESSION_TOKEN = session?.token.reveal();
   const environment = { ...cliEnvironment.environment, CODER_SESSION_TOKEN };
@@ -77,11 +75,9 @@ async function writeConfig({ situation, session, cliEnvironment, say }: Given): 
   const organization = named.length === 0 ? {} : { organization: named };
   const result = await writeDraft(
     { url, config: file, json: false, ...organization },
-    { ...quiet, environment },
+    { ...cliEnvironment, environment },
   );
-  // setup makes users of their own
-  const notes = result.notes.filter((note) => note !== ownerNote(result.coderd.user));
-  say(`\n${poolsText({ ...result, notes })}\n\n`);
+  say(`\n${poolsText(result)}\n\n`);
   return `${file} is written. Edit it at any time: sizes, max, taskRole, network (docs/settings.md)`;
 }
 

@@ -55,7 +55,7 @@ export function addSetupCommand(program: Command, { cliEnvironment, exitWith }: 
     .addOption(
       new Option(
         '--draft',
-        'write a first configuration from what coderd has, and nothing else. Needs no AWS. Prints the commands that create missing secrets',
+        'write a first configuration from what coderd has, and nothing else. Needs no AWS',
       )
         .default(false)
         .conflicts(['print', 'skip', 'buildsPerDay']),
@@ -71,13 +71,9 @@ export function addSetupCommand(program: Command, { cliEnvironment, exitWith }: 
     .option('--proxy <url>', 'with --draft: HTTP proxy to coderd')
     .option('--ca-bundle <file>', "with --draft: PEM file, if your own CA signed coderd's certificate")
     .action(async (options: SetupOptions) => {
-      if (options.draft) await draft(options, cliEnvironment);
+      if (options.draft) await printDraft(options, cliEnvironment);
       else exitWith(await setup(options, cliEnvironment));
     });
-}
-
-function draft(options: SetupOptions, { ask, ...quiet }: CliEnvironment): Promise<void> {
-  return printDraft(options, options.yes || ask === undefined ? quiet : { ...quiet, ask });
 }
 
 /** Returns the exit code: 1 if a step is left that was not skipped. */

@@ -16,16 +16,10 @@ const STORE = '--secret-string file:///dev/stdin';
 /** A newline at the end would make another value. */
 const WITHOUT_NEWLINE = `tr -d '\\n'`;
 
-/** `hasTokenInShell`: CODER_SESSION_TOKEN can be stored. Otherwise the command creates a token. */
-export function tokenCommand(
-  secret: string,
-  hasTokenInShell: boolean,
-  user = AUTOSCALER_USER,
-  isThere = false,
-): string {
-  const create = createTokenCommand({ user, name: user });
-  const source = hasTokenInShell ? `printf %s "$CODER_SESSION_TOKEN"` : `${create} | ${WITHOUT_NEWLINE}`;
-  return `${source} |\n  ${isThere ? putCommand(secret) : storeCommand(secret)}`;
+/** Creates a token of the user and stores it. */
+export function tokenCommand(secret: string, user = AUTOSCALER_USER, isThere = false): string {
+  const store = isThere ? putCommand(secret) : storeCommand(secret);
+  return `${createTokenCommand({ user, name: user })} | ${WITHOUT_NEWLINE} |\n  ${store}`;
 }
 
 export const READ_VALUE = 'read -rs VALUE';

@@ -122,12 +122,12 @@ it('names only shellCommands that exist', async () => {
 });
 
 describe('the shellCommands for secrets', () => {
-  it.each([
-    tokenCommand('coder/autoscaler-token', false),
-    keyCommand(pool('data-gpu', 'data', { cluster: 'gpu' })),
-  ])('are those that setup --draft prints: %s', (command) => {
-    expect(shellCommands).toContain(`${command}\n`);
-  });
+  it.each([tokenCommand('coder/autoscaler-token'), keyCommand(pool('data-gpu', 'data', { cluster: 'gpu' }))])(
+    'are those that setup prints: %s',
+    (command) => {
+      expect(shellCommands).toContain(`${command}\n`);
+    },
+  );
 });
 
 it('creates every secret that it deletes at the end', () => {

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { poolNames, type TagSetOf } from '../../../cli/draft/draft.ts';
 import type { NewTemplate } from '../../../lab/world/coderd/tables/templates.ts';
 import type { World } from '../../../lab/world/world.ts';
@@ -16,8 +16,7 @@ import { ownFolder } from '../../support/own-folder.ts';
 const folder = ownFolder();
 const file = join(folder, 'autoscaler.yaml');
 
-afterEach(async () => {
-  vi.unstubAllEnvs();
+afterEach(() => {
   rmSync(file, { force: true });
 });
 
@@ -26,8 +25,6 @@ type Case = Partial<LabOptions> & {
   readonly prepare?: (world: World) => unknown;
   readonly args?: readonly string[];
   readonly environment?: (world: World) => Readonly<Record<string, string>>;
-  /** What the person at the terminal answers. */
-  readonly answers?: readonly string[];
 };
 
 /** Keys that a person creates. */
@@ -48,24 +45,17 @@ async function init({
   prepare,
   args = [],
   environment,
-  answers,
   ...options
-}: Case = {}): Promise<Answer & { readonly questions: readonly string[] }> {
+}: Case = {}): Promise<Answer> {
   const lab = await startLab({ pools: [OTHER], organizations: ['default', 'data'], ...options });
   const { world, coderdUrl } = lab;
   for (const template of templates) world.coderd.addTemplate(template);
   prepare?.(world);
-  const left = [...(answers ?? [])];
-  const questions: string[] = [];
-  const ask = async (question: string): Promise<string> => {
-    questions.push(question.replaceAll(coderdUrl, 'CODERD'));
-    return left.shift() ?? '';
-  };
   const variables = { CODER_URL: coderdUrl, ...environment?.(world) };
-  const given = { environment: variables, now: () => START, ...(answers === undefined ? {} : { ask }) };
+  const given = { environment: variables, now: () => START };
   const { code, out, err } = await runIn(given, 'setup', '--draft', '--config', file, ...args);
   const shown = (text: string): string => text.replaceAll(coderdUrl, 'CODERD').replaceAll(`${folder}/`, '');
-  return { code, out: shown(out), err: shown(err), questions };
+  return { code, out: shown(out), err: shown(err) };
 }
 
 const poolsOf = () =>
@@ -103,57 +93,12 @@ it('writes a pool for each tag set of the active template versions', async () =>
   expect(loadDeployment(file).warnings).toEqual([]);
 });
 
-it('names the bootstrap of CDK before the first deployment', async () => {
-  const { out } = await init();
-  expect(out).toMatch(
-    /bootstrap once for each account and Region\):\n(.*\n)* +npx cdk bootstrap -c config=\S+\n +npx cdk deploy -c config=/,
-  );
-});
-
-it('prints no command for a pool: the stack makes the keys', async () => {
-  const { out } = await init({ prepare: ({ secrets }) => secrets.put('coder/key-manager-token', 'a-token') });
-  expect(out).toContain('Every secret exists.');
-  expect((await init({ args: ['--config', `${file}.2`] })).out).toContain(
-    'coder tokens create --user autoscaler-keys --name autoscaler-keys --lifetime 8760h |',
-  );
-  rmSync(`${file}.2`);
-});
-
-it('prints the commands that create the missing keys of --key-prefix, and only those', async () => {
-  const { out } = await init({
-    args: STORED,
-    prepare: ({ secrets }) => secrets.put('coder/keys/default', 'a-key'),
-  });
-  expect(out).toContain(
-    [
-      'coder provisioner keys create default-large --org default --tag size=large |',
-      "  tail -n 1 | tr -d '\\n' | aws secretsmanager create-secret --name coder/keys/default-large --secret-string file:///dev/stdin",
-      'coder provisioner keys create data-gpu-eu --org data --tag cluster=gpu --tag region=eu |',
-      "  tail -n 1 | tr -d '\\n' | aws secretsmanager create-secret --name coder/keys/data-gpu-eu --secret-string file:///dev/stdin",
-    ].join('\n'),
-  );
-  expect(out).not.toContain('keys create default --org');
-  expect(out).not.toContain('coder tokens create');
-});
-
-it('says what it cannot see and what the first deployment starts', async () => {
+it('says what it cannot see, and what to do next', async () => {
   const { out } = await init();
   expect(out).toContain('Tags that depend on parameters cannot be seen.');
   expect(out).toContain(
-    'The first deployment starts 3 tasks, one for each pool, 3 vCPU together, with min: 0 too',
+    'Next: npx autoscaler setup --config autoscaler.yaml does the other steps, and with --print it shows their commands.\n',
   );
-});
-
-it('quotes tags for the shell and for the CSV that coder reads', async () => {
-  const tags = { region: "eu, the 'west'", note: 'two words', plain: 'x' };
-  const { out } = await init({
-    templates: [{ organization: 'data', tags }],
-    args: [...STORED, '--organization', 'data'],
-  });
-  expect(out).toContain(
-    `--org data --tag '"region=eu, the '\\''west'\\''"' --tag 'note=two words' --tag plain=x |`,
-  );
-  expect(poolsOf().map((pool) => pool.tags)).toEqual([tags]);
 });
 
 it('never overwrites a file', async () => {
@@ -239,27 +184,12 @@ it('says nothing of builds that a pool with more tags can run', async () => {
 });
 
 describe('the token', () => {
-  it('comes from CODER_SESSION_TOKEN if it is set, and can then be stored from there', async () => {
-    const { code, out } = await init({
+  it('comes from CODER_SESSION_TOKEN if it is set', async () => {
+    const { code } = await init({
       args: ['--token-secret', 'coder/not-yet'],
       environment: (world) => ({ CODER_SESSION_TOKEN: tokenOf(world) }),
     });
     expect(code).toBe(0);
-    expect(out).toContain(
-      'printf %s "$CODER_SESSION_TOKEN" |\n  aws secretsmanager create-secret --name coder/not-yet --secret-string file:///dev/stdin\n',
-    );
-  });
-
-  it('of an owner is not stored: the autoscaler gets one of its own user', async () => {
-    const { out } = await init({
-      args: ['--token-secret', 'coder/not-yet'],
-      environment: ({ coderd }) => ({
-        CODER_SESSION_TOKEN: coderd.addToken({ canRead: 'all', isOwner: true }),
-      }),
-    });
-    expect(out).not.toContain('printf');
-    expect(out).toContain('coder tokens create --user autoscaler --name autoscaler --lifetime 8760h |');
-    expect(out).toMatch(/User "autoscaler-\d" is an owner\./);
   });
 
   it('is never printed and never written', async () => {
@@ -355,52 +285,12 @@ describe('a refusal', () => {
   });
 });
 
-describe('at a terminal', () => {
-  it('asks for what the options leave out, and offers defaults', async () => {
-    const { code, questions } = await init({ answers: ['', '', 'data'] });
-    expect(code).toBe(0);
-    expect(questions).toEqual([
-      'URL of coderd [CODERD]: ',
-      'Name of the secret with the API token [coder/autoscaler-token]: ',
-      'Organizations, separated by commas [data,default]: ',
-    ]);
-    expect(poolsOf().map(({ name }) => name)).toEqual(['gpu-eu']);
-  });
-
-  it('asks nothing if the options say everything', async () => {
-    const { questions } = await init({
-      answers: [],
-      args: ['--url', 'http://127.0.0.1:1', '--token-secret', 'x', '--organization', 'data'],
-    });
-    expect(questions).toEqual([]);
-  });
-});
-
 it('names the URL as missing if there is neither an option nor a terminal', async () => {
   expect(await runIn({}, 'setup', '--draft', '--config', file)).toEqual({
     code: 2,
     out: '',
     err: 'error: no URL of coderd given. Add --url https://coder.example.com, or set CODER_URL\n',
   });
-});
-
-it('names the secrets that it could not read', async () => {
-  const { code, out } = await init({
-    prepare: (world) => world.secrets.deny(world.tokenSecretName),
-    environment: (world) => ({ CODER_SESSION_TOKEN: tokenOf(world) }),
-  });
-  expect(code).toBe(0);
-  expect(out).toContain('Could not read coder/autoscaler-token. Leave out the commands for what exists.');
-});
-
-it('says once why no secret could be checked, and prints the commands for all', async () => {
-  const { code, out } = await init({
-    prepare: () => vi.stubEnv('AWS_ENDPOINT_URL_SECRETS_MANAGER', 'http://127.0.0.1:1'),
-    environment: (world) => ({ CODER_SESSION_TOKEN: tokenOf(world) }),
-  });
-  expect(code).toBe(0);
-  expect(out.match(/AWS did not answer/g)).toHaveLength(1);
-  expect(out.match(/aws secretsmanager create-secret/g)).toHaveLength(2);
 });
 
 it('prints one JSON document with --json', async () => {
@@ -420,9 +310,6 @@ it('prints one JSON document with --json', async () => {
       },
     ],
     notes: [expect.stringContaining('coder_workspace_tags')],
-    commands: [expect.stringContaining('coder provisioner keys create gpu-eu')],
-    uncheckedSecrets: [],
-    firstDeployment: { tasks: 1, vcpu: 1 },
   });
 });
 
