@@ -5,9 +5,11 @@ import type { EpochMs } from '../lambda/decision/model/brands.ts';
 import { runCli } from './program.ts';
 import { UsageError } from './shared/cli-environment.ts';
 
-// a reader such as `head` may close the pipe early
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
+process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  // a reader such as `head` may close the pipe early
+  if (code === 'EPIPE') return;
+  process.stderr.write(`error: writing the output: ${message}\n`);
+  process.exit(1);
 });
 
 process.exitCode = await runCli(process.argv.slice(2), {

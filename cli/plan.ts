@@ -43,6 +43,10 @@ export function addPlanCommand(program: Command, { cliEnvironment, exitWith }: C
 }
 
 async function plan(options: PlanOptions, cliEnvironment: CliEnvironment): Promise<number> {
+  if (options.save === '-')
+    throw new UsageError(
+      '--save writes a file, and the plan goes to standard output. Give the name of a file',
+    );
   const { snapshot, config } =
     options.snapshot === undefined
       ? await lookLive(options, cliEnvironment)

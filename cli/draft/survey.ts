@@ -20,18 +20,19 @@ export type Account = {
   readonly organizations: readonly Organization[];
 };
 
-/** `whose`: where the token is from, `renewal`: what to do if coderd refuses it. Throws InputError. */
+/** `whose`: where the token is from. Throws InputError. */
 export async function readAccount(
   http: CoderdHttp,
-  { whose, renewal }: { readonly whose: string; readonly renewal?: string },
+  { whose, ...asked }: Asked & { readonly whose: string },
 ): Promise<Account> {
-  const version = await told('reading the version of coderd', async () => {
+  const readVersion = async (): Promise<string> => {
     // without the token: an unreadable token must not hide an unreachable coderd
     const { value } = await http.getAs('/api/v2/buildinfo', {}, buildInfoSchema);
     refuseOldServer(value);
     return value.version;
-  });
-  const user = await told(`reading the user of ${whose}`, () => readUser(http), renewal);
+  };
+  const version = await told('reading the version of coderd', readVersion, asked);
+  const user = await told(`reading the user of ${whose}`, () => readUser(http), asked);
   const { status, error, items } = await new CoderdAdapter(http).organizations();
   if (status === 'ok') return { version, user, organizations: items };
   throw new InputError(error ?? `the list of organizations is ${status}`);
@@ -81,14 +82,14 @@ export async function readTemplates(
 }
 
 /** Turns an error of coderd or Secrets Manager into an InputError that begins with `what`. */
-async function told<T>(what: string, read: () => Promise<T>, renewal = RENEWAL): Promise<T> {
+async function told<T>(what: string, read: () => Promise<T>, asked: Asked = {}): Promise<T> {
   try {
     return await read();
   } catch (cause) {
     if (cause instanceof SecretError) throw new InputError(`${cause.message}. ${ADVICE}`, { cause });
     if (cause instanceof CoderdError)
       throw new InputError(
-        `${what}: ${inFlags(cause.message).replace(/\.$/, '')}${adviceFor(cause, renewal)}`,
+        `${what}: ${meant(cause.message, asked).replace(/\.$/, '')}${adviceFor(cause, asked)}`,
         { cause },
       );
     throw new InputError(`${what}: ${messageOf(cause)}`, { cause });
@@ -97,15 +98,24 @@ async function told<T>(what: string, read: () => Promise<T>, renewal = RENEWAL):
 
 const RENEWAL = 'Create a new token (docs/deploy.md)';
 
-function adviceFor({ code }: CoderdError, renewal: string): string {
+type Asked = {
+  /** What to do if coderd refuses the token. @default to create another one */
+  readonly renewal?: string;
+  /** The settings of coder are those of the configuration. @default they are options */
+  readonly isConfigured?: boolean;
+};
+
+function adviceFor({ code }: CoderdError, { renewal = RENEWAL, isConfigured = false }: Asked): string {
   if (code === 'unauthorized') return `. ${renewal}`;
-  return code === 'not-found' ? '; check that --url is the URL of coderd' : '';
+  return code === 'not-found'
+    ? `; check that ${isConfigured ? 'coder.url' : '--url'} is the URL of coderd`
+    : '';
 }
 
 const ADVICE = 'Store the token there, or set CODER_SESSION_TOKEN to it for this command (docs/deploy.md)';
 
-/** There is no configuration yet, so settings are flags; and the token may come from the shell. */
-function inFlags(message: string): string {
+/** Without a configuration settings are flags; and the token may come from the shell. */
+function meant(message: string, { isConfigured = false }: Asked): string {
   const [said = ''] = message.split('; coderd also refused the token');
-  return said.replaceAll('coder.url', '--url').replaceAll('coder.proxy', '--proxy');
+  return isConfigured ? said : said.replaceAll('coder.url', '--url').replaceAll('coder.proxy', '--proxy');
 }

@@ -17,6 +17,7 @@ import type { Organization } from '../../lambda/look/ports.ts';
 import { readJobsSince } from '../adapters/history.ts';
 import { readAccount } from '../draft/survey.ts';
 import { InputError } from '../shared/cli-environment.ts';
+import { SHELL_TOKEN } from '../shared/credential-commands.ts';
 import { shellLine } from '../shared/shell-words.ts';
 import type { CoderSeen, Seen } from './situation.ts';
 
@@ -42,13 +43,23 @@ const tokenConfigSchema = z.object({ max_token_lifetime: z.number().positive().n
 export class CoderSide {
   readonly #http: CoderdHttp;
   readonly #url: string;
+  readonly #isConfigured: boolean;
   readonly #buildsOf = new Map<string, readonly EpochMs[]>();
   readonly keys: CoderdKeys;
 
   constructor(
     { url, token }: Session,
-    tls: { readonly proxy?: string | undefined; readonly caBundle?: string | undefined },
+    {
+      isConfigured,
+      ...tls
+    }: {
+      readonly proxy?: string | undefined;
+      readonly caBundle?: string | undefined;
+      /** The URL is `coder.url` of the configuration. */
+      readonly isConfigured: boolean;
+    },
   ) {
+    this.#isConfigured = isConfigured;
     this.#url = url;
     this.#http = new CoderdHttp({ url, ...tls, wholeMs: ANSWER_MS, token: { read: async () => token } });
     this.keys = new CoderdKeys((request) => this.#http.answer(request), systemClock);
@@ -59,6 +70,7 @@ export class CoderSide {
     try {
       const { version, user, organizations } = await readAccount(this.#http, {
         whose: 'your session',
+        isConfigured: this.#isConfigured,
         renewal: `Run: ${shellLine(['coder', 'login', this.#url])}. And unset CODER_SESSION_TOKEN, or give it a new token`,
       });
       const [exist, roles, jobs] = await Promise.all([
@@ -220,7 +232,7 @@ export function findSession(url: string | undefined, environment: Variables): Se
   const token = environment.CODER_SESSION_TOKEN?.trim() || (isOwn ? login.token : undefined);
   if (token !== undefined) return { value: { url: meant, token: new Secret(token) } };
   return {
-    problem: `nobody is signed in to ${meant}. Run: ${shellLine(['coder', 'login', meant])}. If coder keeps its token in the keyring, run: export CODER_SESSION_TOKEN="$(coder login token)"`,
+    problem: `nobody is signed in to ${meant}. Run: ${shellLine(['coder', 'login', meant])}. If coder keeps its token in the keyring, run: export CODER_SESSION_TOKEN=${SHELL_TOKEN}`,
   };
 }
 

@@ -1,5 +1,5 @@
 /** Plans the steps of `autoscaler setup` from what was seen. Pure; `acts.ts` does the steps. */
-import { sum } from '../../lambda/decision/model/collections.ts';
+import { sum, unique } from '../../lambda/decision/model/collections.ts';
 import { needsServiceAccounts } from '../../lambda/decision/model/version.ts';
 import { few, some } from '../../lambda/explain/format.ts';
 import { DEFAULT_CONFIG } from '../shared/cli-environment.ts';
@@ -7,6 +7,7 @@ import {
   createKeyCommand,
   createTokenCommand,
   keyCommand,
+  SHELL_TOKEN,
   storeTypedCommand,
   tokenCommand,
 } from '../shared/credential-commands.ts';
@@ -157,7 +158,7 @@ function planConfig(situation: Situation): Plan {
       `${some(deployment.pools.length, 'pool')}: ${few(deployment.pools.map(({ name }) => name))}`,
     blocked: typeof config === 'object' && 'problem' in config ? { why: config.problem } : undefined,
     todo: `Writes ${file} with a pool for each organization and each set of tags of a template. The stack makes their keys (key: managed).`,
-    commands: [`CODER_SESSION_TOKEN="$(coder login token)" ${draft}`],
+    commands: [`CODER_SESSION_TOKEN=${SHELL_TOKEN} ${draft}`],
     needs: ['coder'],
     asks: 'yes',
   });
@@ -273,7 +274,14 @@ function planQuota(situation: Situation): Plan {
   const needs = quotaNeeds(situation);
   const short = shortQuotas(needs);
   const isUnknown = needs.some(({ has }) => has === undefined);
+  const limits = valueIn(situation.config)?.limits;
   const wanted = short.map(({ name, vcpus }) => `${vcpus} ${name} vCPUs`).join(' and ');
+  const wantedFor = few(
+    unique(
+      short.flatMap(({ pools }) => pools),
+      (pool) => pool,
+    ),
+  );
   const texts = needs.map(
     ({ name, quota, requested, vcpus }) =>
       `the quota is ${quota ?? '?'} ${name} vCPUs${requested === undefined ? '' : ` (${requested} are requested)`}, and all pools at their max need ${vcpus}`,
@@ -286,7 +294,7 @@ function planQuota(situation: Situation): Plan {
     title: 'Quota of Fargate',
     done: needs.length > 0 && !isUnknown && wanted === '' ? texts.join('; ') : undefined,
     blocked: valueIn(situation.aws) && (isUnknown || needs.length === 0) ? unknown : undefined,
-    todo: `Requests ${wanted}, which may take AWS days: ${texts.join('; ')}. Until then jobs wait at the quota. If you need fewer, skip this, and lower max or limits.maxTasks.`,
+    todo: `Requests ${wanted} for ${wantedFor}, within limits.maxTasks: ${limits?.maxTasks}. It costs nothing, and AWS may take days: ${texts.join('; ')}. Until then jobs wait at the quota. If you need fewer, skip this, and lower max or limits.maxTasks.`,
     commands: (isUnknown ? needs : short).map(
       ({ code, vcpus }) =>
         `aws service-quotas request-service-quota-increase --service-code fargate --quota-code ${code} --desired-value ${vcpus}`,

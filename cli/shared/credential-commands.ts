@@ -22,6 +22,9 @@ export function tokenCommand(secret: string, user = AUTOSCALER_USER, isThere = f
   return `${createTokenCommand({ user, name: user })} | ${WITHOUT_NEWLINE} |\n  ${store}`;
 }
 
+/** A token of whoever is signed in to coder. `coder login token` came with 2.31 (docs/internals/coder.md §9). */
+export const SHELL_TOKEN = '"$(coder tokens create --lifetime 8h)"';
+
 export const READ_VALUE = 'read -rs VALUE';
 
 /** Asks for a value without showing it, and stores it. */

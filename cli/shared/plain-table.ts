@@ -74,11 +74,11 @@ function blocks(columns: readonly Column[], rows: readonly Row[]): string {
   return rows.map(block).join('\n\n');
 }
 
-const NARROWEST = 60;
+const NARROWEST = 40;
 
 /**
  * Wraps lines, each below its own text: after its mark, or after the last gap of two spaces in its first
- * half. `width`: characters of a line, at least 60. @default as long as needed
+ * half. `width`: characters of a line, at least 40. @default as long as needed
  */
 export function wrapLines(text: string, width?: number): string {
   if (width === undefined) return text;

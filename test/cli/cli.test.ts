@@ -295,6 +295,7 @@ describe('wrong usage', () => {
     ],
     [['trace', 'import', 'x.csv'], /^error: "autoscaler trace import" has ended; jq writes a trace/],
     [['plan', '--config'], /argument missing/],
+    [['plan', '--save', '-'], /--save writes a file, and the plan goes to standard output/],
     [['plan', '--save', 'a', '--snapshot', 'b'], /'--save <file>' cannot be used with .*'--snapshot <file>'/],
     [
       ['plan', '--explain', '--config', config],

@@ -1,5 +1,6 @@
 /** The output on a terminal: progress, narrow tables, no colours. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -7,6 +8,8 @@ import { whileWorking } from '../../cli/shared/activity.ts';
 import { type Column, plainTable } from '../../cli/shared/plain-table.ts';
 import { showProgress } from '../../lab/what-if/cli/backtest/progress.ts';
 import { runIn } from '../support/cli-run.ts';
+
+const MAIN = fileURLToPath(new URL('../../cli/autoscaler.mjs', import.meta.url));
 
 /** Back to the start of the line, and clear it. */
 const CLEAR = '\r\u001b[K';
@@ -125,11 +128,9 @@ describe('a table', () => {
     );
   });
 
-  it('fits 60 columns in the output of validate', async () => {
-    const { out } = await runIn({ columns: 60 }, 'validate', 'autoscaler.example.yaml');
-    const table = out.slice(out.indexOf('pool '), out.indexOf('\nThese are'));
-    expect(Math.max(...table.split('\n').map((line) => line.length))).toBeLessThanOrEqual(60);
-    expect(table).toMatch(/^all /m);
+  it.each([60, 40])('fits %i columns in the output of validate', async (columns) => {
+    const { out } = await runIn({ columns }, 'validate', 'autoscaler.example.yaml');
+    expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(columns);
   });
 });
 
@@ -137,8 +138,20 @@ it.each([
   { args: ['validate', 'autoscaler.example.yaml'], says: 'valid; 3 pools' },
   { args: ['validate', '--help'], says: 'Usage: autoscaler validate' },
 ])('writes no colours and no progress into a pipe: npx autoscaler $args', ({ args, says }) => {
-  const main = fileURLToPath(new URL('../../cli/autoscaler.mjs', import.meta.url));
-  const out = execFileSync(process.execPath, [main, ...args], { encoding: 'utf8', stdio: 'pipe' });
+  const out = execFileSync(process.execPath, [MAIN, ...args], { encoding: 'utf8', stdio: 'pipe' });
   expect(out).not.toContain('\u001b');
   expect(out).toContain(says);
+});
+
+it.runIf(existsSync('/dev/full'))('says in one line that its output cannot be written', () => {
+  const full = openSync('/dev/full', 'w');
+  const args = [MAIN, 'validate', 'autoscaler.example.yaml'];
+  const { status, stderr } = spawnSync(process.execPath, args, {
+    ...{ stdio: ['ignore', full, 'pipe'], encoding: 'utf8' },
+  });
+  closeSync(full);
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: 'error: writing the output: ENOSPC: no space left on device, write\n',
+  });
 });

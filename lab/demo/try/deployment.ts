@@ -1,5 +1,5 @@
 /** A running deployment: a served world with a past, and the function on its schedule. Or the world before it. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { changesIn, type LoggedChange } from '../../../cli/logs/logged-changes.ts';
 import { loadConfig } from '../../../lambda/config/load.ts';
@@ -165,8 +165,16 @@ function log({ logs, logGroupName, stackName }: World, wait: JobWait): void {
   logs.put(logGroupName, JSON.stringify(event));
 }
 
+/** A configuration of an earlier world names a coderd that has ended. Any other file stays. */
+function removeFormer(file: string): void {
+  const isFormer = existsSync(file) && /url: ["']?http:\/\/127\.0\.0\.1:/.test(readFileSync(file, 'utf8'));
+  if (isFormer) rmSync(file);
+}
+
 /** Before anything is deployed: coderd has its own provisioners, AWS neither secrets nor a stack. */
 export async function startBeforeSetup({ folder, seed, onEvent }: DeploymentOptions): Promise<RunningTry> {
+  const file = join(folder, 'autoscaler.yaml');
+  removeFormer(file);
   const start = plusMs(now(), -BEFORE_SETUP_MS);
   const world = new World({ start, seed, pools: [], organizations: ['default', 'data'], readLagMs: 0 });
   world.secrets.forget(world.tokenSecretName);
@@ -179,11 +187,7 @@ export async function startBeforeSetup({ folder, seed, onEvent }: DeploymentOpti
   announce = onEvent;
   const served = await serveWorld(world, { clock: now });
   const timer = setInterval(() => world.timeline.advanceTo(now()), ADVANCE_MS);
-  const { AUTOSCALER_CLUSTER: _, ...environment } = environmentOf(
-    world,
-    served,
-    join(folder, 'autoscaler.yaml'),
-  );
+  const { AUTOSCALER_CLUSTER: _, ...environment } = environmentOf(world, served, file);
   const owner = world.coderd.addToken({
     canRead: 'all',
     isOwner: true,

@@ -1,6 +1,6 @@
 /** `npm run try` as a process, and the commands of a second terminal against it. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
@@ -110,8 +110,12 @@ describe('npm run try', () => {
     expect(shown).toMatch(/\nStopped\.\n$/);
   });
 
-  it('ends with the shell that npm starts it in', async () => {
-    const command = `"${process.execPath}" lab/demo/try/main.ts --before-setup --out "${join(folder, 'second')}"; true`;
+  it('removes the file of an earlier world before a setup, and ends with the shell that npm starts it in', async () => {
+    const second = join(folder, 'second');
+    const former = join(second, 'autoscaler.yaml');
+    mkdirSync(second);
+    writeFileSync(former, 'coder:\n  url: http://127.0.0.1:9\n');
+    const command = `"${process.execPath}" lab/demo/try/main.ts --before-setup --out "${second}"; true`;
     const shell = spawn('sh', ['-c', command], { stdio: ['ignore', 'pipe', 'inherit'] });
     const closed = new Promise((resolve) => shell.stdout.once('close', resolve));
     let text = '';
@@ -121,5 +125,6 @@ describe('npm run try', () => {
     });
     await closed;
     expect(text).toContain('Stopped.');
+    expect(existsSync(former)).toBe(false);
   });
 });

@@ -49,7 +49,7 @@ it.each([
     because: 'no token is there',
     url: OWN,
     env: {},
-    says: /^nobody is signed in to https:\/\/coder\.example\.com\./,
+    says: /^nobody is signed in to https:\/\/coder\.example\.com\..*\$\(coder tokens create --lifetime 8h\)/,
   },
   {
     because: 'the token of another coderd never travels',

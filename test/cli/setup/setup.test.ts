@@ -153,7 +153,7 @@ describe('--print', () => {
     expect(existsSync(lab.file)).toBe(false);
     const script = out.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
     for (const beginning of [
-      'CODER_SESSION_TOKEN="$(coder login token)" npx autoscaler setup --draft --url',
+      'CODER_SESSION_TOKEN="$(coder tokens create --lifetime 8h)" npx autoscaler setup --draft --url',
       'coder users create --username autoscaler-keys --email',
       'coder organizations members edit-roles autoscaler organization-template-admin --org data',
       "coder tokens create --user autoscaler-keys --name autoscaler-keys --lifetime 8760h | tr -d '\\n' |",
@@ -167,6 +167,17 @@ describe('--print', () => {
         script.some((line) => line.startsWith(beginning)),
         beginning,
       ).toBe(true);
+  });
+
+  it('names coder.url if the address of a coderd that does not answer is from there', async () => {
+    writeFileSync(
+      lab.file,
+      readFileSync('autoscaler.example.yaml', 'utf8').replace(/url: \S+/, 'url: http://127.0.0.1:9'),
+    );
+    const { out } = await lab.run({}, '--print');
+    const text = out.replaceAll(/\s+#?\s*/g, ' ');
+    expect(text).toContain('no answer from coderd');
+    expect(text).toContain('check the host and port in coder.url');
   });
 
   it('works without any access', async () => {

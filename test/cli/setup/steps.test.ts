@@ -165,6 +165,19 @@ it.each<
   },
   {
     id: 'quota',
+    settings: {
+      limits: { maxTasks: 150 },
+      pools: [
+        { name: 'large', organization: 'default', key: 'managed', max: 5, cpu: 4096, memory: 8192 },
+        { name: 'small', organization: 'data', key: 'managed', max: 200 },
+      ],
+    },
+    state: 'todo',
+    says: /Requests 165 on-demand vCPUs.* for large \(max 5 of 4 vCPUs\), small \(max 200 of 1 vCPU\), within limits\.maxTasks: 150/,
+    because: 'of 150 tasks five are large',
+  },
+  {
+    id: 'quota',
     pool: { spot: true, max: 10 },
     state: 'todo',
     says: /Requests 10 Spot vCPUs/,
