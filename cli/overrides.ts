@@ -13,7 +13,8 @@ import type { Service } from '../lambda/decision/model/snapshot.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../lambda/decision/model/units.ts';
 import { deriveOverrides, overrideTextProblem, tagKeysOf } from '../lambda/decision/settings/overrides.ts';
 import { overrideText } from '../lambda/explain/reason-text.ts';
-import { OverrideTags, OverrideTagsError } from './adapters/override-tags.ts';
+import { AwsCallError } from './adapters/aws-call-error.ts';
+import { OverrideTags } from './adapters/override-tags.ts';
 import { whileWorking } from './shared/activity.ts';
 import { checkAwsSetup, withAdvice } from './shared/aws-advice.ts';
 import { type CliEnvironment, type CommandContext, InputError } from './shared/cli-environment.ts';
@@ -109,9 +110,8 @@ async function onPool(
       : wrapLines(answer.says, cliEnvironment.columns);
     cliEnvironment.out(`${text}\n`);
   } catch (cause) {
-    if (!(cause instanceof OverrideTagsError)) throw cause;
-    const message = cause.code === 'forbidden' ? cause.message : withAdvice(cause.message);
-    throw new InputError(message, { cause });
+    if (!(cause instanceof AwsCallError)) throw cause;
+    throw new InputError(withAdvice(cause.message), { cause });
   } finally {
     await clients.close();
   }

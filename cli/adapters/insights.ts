@@ -5,15 +5,15 @@ import {
   type GetQueryResultsCommandOutput,
   StartQueryCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
-import { describeAwsError } from '../../lambda/adapters/shared/aws-calls.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Clock } from '../../lambda/look/ports.ts';
+import { AwsCallError } from './aws-call-error.ts';
 
 const MOST_ROWS = 10_000;
 
 export type InsightsQuery = {
-  /** Names of log groups, at most 50. */
-  readonly groups: readonly string[];
+  /** The name of the log group. */
+  readonly group: string;
   /** In whole seconds. The end is included as a millisecond. */
   readonly from: EpochMs;
   readonly to: EpochMs;
@@ -31,18 +31,7 @@ export type InsightsRows = {
   readonly isCut: boolean;
 };
 
-/** A log group could not be queried. `not-found`: a group does not exist. */
-export class LogQueryError extends Error {
-  override readonly name = 'LogQueryError';
-  readonly code: 'forbidden' | 'not-found' | 'failed';
-
-  constructor(code: LogQueryError['code'], message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
-}
-
-/** If one answer does not hold the rows, it queries each half: sort them. Throws LogQueryError. */
+/** If one answer does not hold the rows, it queries each half: sort them. Throws AwsCallError. */
 export async function queryLogs(
   client: CloudWatchLogsClient,
   query: InsightsQuery,
@@ -73,10 +62,11 @@ async function runQuery(
   given: InsightsQuery,
   clock: Pick<Clock, 'sleep'>,
 ): Promise<readonly InsightsRow[]> {
-  const { groups, query, limit } = given;
+  const { group, query, limit } = given;
+  const doing = `querying the log group "${group}"`;
   const [startTime, endTime] = secondsOf(given);
   const command = new StartQueryCommand({
-    logGroupNames: [...groups],
+    logGroupNames: [group],
     startTime,
     endTime,
     queryString: query,
@@ -84,10 +74,10 @@ async function runQuery(
   });
   try {
     const { queryId } = await client.send(command);
-    return rowsOf(await finished(client, queryId, clock), groups);
+    return rowsOf(await finished(client, queryId, clock), doing);
   } catch (cause) {
     if (isBeforeGroup(cause)) return [];
-    throw toError(cause, groups);
+    throw AwsCallError.of(cause, doing, 'logs:StartQuery on it, and for logs:GetQueryResults');
   }
 }
 
@@ -114,10 +104,9 @@ async function finished(
 
 function rowsOf(
   { status, results = [] }: GetQueryResultsCommandOutput,
-  groups: readonly string[],
+  doing: string,
 ): readonly InsightsRow[] {
-  if (status !== 'Complete')
-    throw new LogQueryError('failed', `${querying(groups)}: AWS ended the query with status ${status}`);
+  if (status !== 'Complete') throw new AwsCallError(`${doing}: AWS ended the query with status ${status}`);
   return results.map((fields) =>
     Object.fromEntries(
       fields.flatMap(({ field, value }) =>
@@ -125,20 +114,4 @@ function rowsOf(
       ),
     ),
   );
-}
-
-function querying(groups: readonly string[]): string {
-  return `querying the log group ${groups.map((group) => `"${group}"`).join(', ')}`;
-}
-
-function toError(cause: unknown, groups: readonly string[]): LogQueryError {
-  if (cause instanceof LogQueryError) return cause;
-  const { reason, isForbidden } = describeAwsError(cause);
-  const message = `${querying(groups)}: ${reason}`;
-  if (isForbidden) {
-    const advice = 'ask for logs:StartQuery on it, and for logs:GetQueryResults';
-    return new LogQueryError('forbidden', `${message}; ${advice}`, { cause });
-  }
-  const isMissing = cause instanceof Error && cause.name === 'ResourceNotFoundException';
-  return new LogQueryError(isMissing ? 'not-found' : 'failed', message, { cause });
 }

@@ -1,11 +1,11 @@
 /** Reads the function's last look from its log group. Only the command line does this; a look does not. */
 import { type CloudWatchLogsClient, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
 import * as z from 'zod';
-import { describeAwsError } from '../../lambda/adapters/shared/aws-calls.ts';
 import { time } from '../../lambda/adapters/shared/time.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { parseQuietly } from '../../lambda/decision/model/parse-quietly.ts';
 import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
+import { AwsCallError } from './aws-call-error.ts';
 
 /** The fields that are used of a look's log event (lambda/look/look-event.ts). */
 const lookSchema = z.object({
@@ -17,16 +17,6 @@ const lookSchema = z.object({
 /** `line`: as the function logged it. */
 export type LoggedLook = z.output<typeof lookSchema> & { readonly line: string };
 
-export class LookLogError extends Error {
-  override readonly name = 'LookLogError';
-  readonly code: 'forbidden' | 'failed';
-
-  constructor(code: LookLogError['code'], message: string, options: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
-}
-
 /** The first window is small and nearly always enough. If the last one is empty, there was no look. */
 const WINDOWS_MS = [3 * MINUTE_MS, 60 * MINUTE_MS];
 /** The filter for looks, because tasks may log to the same group (`aws.logs.group`). */
@@ -35,7 +25,7 @@ const LOOKS = '{ $.message = "look" }';
 /** The log group, and the deployment whose looks to read: several deployments may share a group. */
 export type LookLog = { readonly group: string; readonly service: string | undefined };
 
-/** The last look of the hour before `now`, if there is one. Throws LookLogError. */
+/** The last look of the hour before `now`, if there is one. Throws AwsCallError. */
 export async function readLastLook(
   client: CloudWatchLogsClient,
   log: LookLog,
@@ -48,7 +38,7 @@ export async function readLastLook(
   return undefined;
 }
 
-/** All looks that were logged since then, in milliseconds since 1970, the earliest first. Throws LookLogError. */
+/** All looks that were logged since then, in milliseconds since 1970, the earliest first. Throws AwsCallError. */
 export async function readLooks(
   client: CloudWatchLogsClient,
   { group, service }: LookLog,
@@ -60,7 +50,7 @@ export async function readLooks(
     for await (const { events = [] } of paginateFilterLogEvents({ client }, query))
       looks.push(...events.flatMap(({ message = '' }) => readLook(message, service) ?? []));
   } catch (cause) {
-    throw toError(cause, group);
+    throw AwsCallError.of(cause, `reading the log group "${group}"`, 'logs:FilterLogEvents on it');
   }
   return looks.toSorted((a, b) => a.takenAt - b.takenAt);
 }
@@ -70,11 +60,4 @@ function readLook(message: string, service: string | undefined): LoggedLook | un
   const look = lookSchema.safeParse(parseQuietly(message)).data;
   if (look === undefined || (service !== undefined && look.service !== service)) return undefined;
   return { ...look, line: message };
-}
-
-function toError(cause: unknown, group: string): LookLogError {
-  const { reason, isForbidden } = describeAwsError(cause);
-  const message = `reading the log group "${group}": ${reason}`;
-  if (!isForbidden) return new LookLogError('failed', message, { cause });
-  return new LookLogError('forbidden', `${message}; ask for logs:FilterLogEvents on it`, { cause });
 }

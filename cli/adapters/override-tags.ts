@@ -1,20 +1,9 @@
 /** Overrides as tags on a pool's ECS service. Only the command line writes them: the function may not. */
 import { type ECSClient, TagResourceCommand, UntagResourceCommand } from '@aws-sdk/client-ecs';
-import { describeAwsError } from '../../lambda/adapters/shared/aws-calls.ts';
 import type { ServiceArn } from '../../lambda/decision/model/brands.ts';
 import type { Override, OverrideKind } from '../../lambda/decision/model/plan.ts';
 import { tagKeysOf, tagsOfOverride } from '../../lambda/decision/settings/overrides.ts';
-
-/** ECS did not change the tags of a service. The old tags are still there. */
-export class OverrideTagsError extends Error {
-  override readonly name = 'OverrideTagsError';
-  readonly code: 'forbidden' | 'failed';
-
-  constructor(code: OverrideTagsError['code'], message: string, options: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
-}
+import { AwsCallError } from './aws-call-error.ts';
 
 export class OverrideTags {
   readonly #client: ECSClient;
@@ -23,7 +12,7 @@ export class OverrideTags {
     this.#client = client;
   }
 
-  /** All fields go in one call, so a look never sees half an override. Throws OverrideTagsError. */
+  /** All fields go in one call, so a look never sees half an override. Throws AwsCallError. */
   async write(service: ServiceArn, override: Override): Promise<void> {
     const tags = Object.entries(tagsOfOverride(override)).map(([key, value]) => ({ key, value }));
     await changing(service, 'ecs:TagResource', () =>
@@ -31,7 +20,7 @@ export class OverrideTags {
     );
   }
 
-  /** Removes overrides of these kinds. Succeeds if there are none. Throws OverrideTagsError. */
+  /** Removes overrides of these kinds. Succeeds if there are none. Throws AwsCallError. */
   async remove(service: ServiceArn, kinds: readonly OverrideKind[]): Promise<void> {
     const tagKeys = kinds.flatMap(tagKeysOf);
     await changing(service, 'ecs:UntagResource', () =>
@@ -48,9 +37,6 @@ async function changing(
   try {
     await change();
   } catch (cause) {
-    const { reason, isForbidden } = describeAwsError(cause);
-    const message = `changing the tags of service ${service}: ${reason}`;
-    if (!isForbidden) throw new OverrideTagsError('failed', message, { cause });
-    throw new OverrideTagsError('forbidden', `${message}; ask for ${permission} on ${service}`, { cause });
+    throw AwsCallError.of(cause, `changing the tags of service ${service}`, `${permission} on ${service}`);
   }
 }

@@ -1,8 +1,7 @@
 /** `autoscaler keys rotate`: starts a rotation, for which Secrets Manager runs the key function. */
 import type { Command } from 'commander';
 import { isDenied } from '../../lambda/adapters/shared/aws-calls.ts';
-import type { EpochMs } from '../../lambda/decision/model/brands.ts';
-import type { PoolAuth, PoolConfig, SecretRef } from '../../lambda/decision/model/config.ts';
+import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { KEY_ID_TAG, POOL_TAG, STACK_TAG, tagOf } from '../../lambda/decision/model/service-tags.ts';
 import { KeysError } from '../../lambda/keys/model/keys-error.ts';
@@ -12,13 +11,6 @@ import { connectAsPerson, type KeysConnection, needs } from '../doctor/keys-conn
 import { whileWorking } from '../shared/activity.ts';
 import { checkAwsSetup, withAdvice } from '../shared/aws-advice.ts';
 import { type CliEnvironment, type CommandContext, InputError } from '../shared/cli-environment.ts';
-import {
-  createKeyCommand,
-  createTokenCommand,
-  newKeyCommand,
-  newTokenCommand,
-  putVariableCommand,
-} from '../shared/credential-commands.ts';
 import {
   clusterOf,
   type JsonOptions,
@@ -58,7 +50,7 @@ type Started = {
 async function rotate(name: string, options: JsonOptions, environment: CliEnvironment): Promise<Started> {
   const { config, caBundle } = readConfig(options.config, environment);
   const pool = findPool(name, config.pools);
-  refuseOthers(pool, environment);
+  refuseOthers(pool);
   const cluster = clusterOf(options, environment, config);
   const connection = connectAsPerson(config, { caBundle, cluster, token: config.coder.token });
   try {
@@ -69,11 +61,10 @@ async function rotate(name: string, options: JsonOptions, environment: CliEnviro
   }
 }
 
-function refuseOthers(pool: PoolConfig, { now }: CliEnvironment): void {
-  const { name, auth } = pool;
+function refuseOthers({ name, auth }: PoolConfig): void {
   if (auth.kind === 'managed') return;
   throw new InputError(
-    `rotating the key of pool "${name}": it has ${OWN[auth.kind]}, which the stack does not manage. ${replaceByHand(pool, auth, now())}`,
+    `rotating the key of pool "${name}": it has ${OWN[auth.kind]}, which the stack does not manage. Replace it by hand: docs/credentials.md, "Replace a key by hand"`,
   );
 }
 
@@ -149,58 +140,4 @@ function sayNext({ name }: PoolConfig, { secret }: StartedSecret, options: JsonO
     '  3. Once no task and no daemon uses the old key, the key function deletes it in coderd. It looks every 15 minutes.',
     `Follow it with: ${shellLine(['autoscaler', 'doctor', ...repeated(options)])}`,
   ].join('\n');
-}
-
-type OwnAuth = Exclude<PoolAuth, { readonly kind: 'managed' }>;
-
-/** How to replace a credential that the stack does not manage, as an instruction and the command. `now` makes the name of the new key. */
-function replaceByHand(pool: PoolConfig, auth: OwnAuth, now: EpochMs): string {
-  // A name can be used once, and the old key still has the other one.
-  const dated = `${pool.name}-${new Date(now).toISOString().slice(0, 10)}`;
-  const { instruction, command } = stepsFor({ ...pool, name: dated }, auth);
-  const last = auth.kind === 'psk' ? '' : ` ${DELETE}`;
-  return `${instruction}:\n\n${command}\n\n${AFTERWARDS}${last}`;
-}
-
-const AFTERWARDS = 'New tasks get the new value. The autoscaler replaces the others, a share at a time.';
-const DELETE =
-  'Delete the old one in coderd once no daemon uses it: coder provisioner list shows the key of each daemon';
-
-type Steps = { readonly instruction: string; readonly command: string };
-type New = Pick<PoolConfig, 'organization' | 'tags'> & { readonly name: string };
-
-function stepsFor(wanted: New, { kind, secret: ref }: OwnAuth): Steps {
-  const { secret, jsonKey } = ref;
-  switch (kind) {
-    case 'key':
-      return jsonKey === undefined
-        ? {
-            instruction: `Create a key of another name and store it. ${needing('an owner')}`,
-            command: newKeyCommand(wanted, secret),
-          }
-        : { instruction: intoField('Create a key of another name', ref), command: createKeyCommand(wanted) };
-    case 'token':
-      return jsonKey === undefined
-        ? {
-            instruction: `Create another token and store it. ${needing('the user of the token')}`,
-            command: newTokenCommand(wanted.name, secret),
-          }
-        : { instruction: intoField('Create another token', ref), command: createTokenCommand(wanted) };
-    case 'psk':
-      return {
-        instruction: `Restart coderd with another ${PSK}. Then store ${jsonKey === undefined ? 'it' : `a JSON object with it in the field "${jsonKey}"`}, from a variable of your shell`,
-        command: putVariableCommand(jsonKey === undefined ? PSK : 'NEW_VALUE', secret),
-      };
-    default:
-      return kind satisfies never;
-  }
-}
-
-const PSK = 'CODER_PROVISIONER_DAEMON_PSK';
-
-const needing = (user: string): string => `You need coder, signed in as ${user}, and aws`;
-
-/** The secret may have other fields, so no command stores it. */
-function intoField(what: string, { secret, jsonKey }: SecretRef): string {
-  return `${what}, and put it into the field "${jsonKey}" of the JSON object in secret "${secret}"`;
 }

@@ -10,7 +10,8 @@ import type { Config } from '../../lambda/decision/model/config.ts';
 import { LOG_GROUP_TAG, POOL_TAG, STACK_TAG, tagOf } from '../../lambda/decision/model/service-tags.ts';
 import type { Service } from '../../lambda/decision/model/snapshot.ts';
 import { WAIT_PARTS, type WaitPart, type WaitParts } from '../../lambda/look/waits/wait-parts.ts';
-import { type InsightsRow, type InsightsRows, LogQueryError, queryLogs } from '../adapters/insights.ts';
+import { AwsCallError } from '../adapters/aws-call-error.ts';
+import { type InsightsRow, type InsightsRows, queryLogs } from '../adapters/insights.ts';
 import { whileWorking } from '../shared/activity.ts';
 import { checkAwsSetup, withAdvice } from '../shared/aws-advice.ts';
 import { type CliEnvironment, InputError } from '../shared/cli-environment.ts';
@@ -19,16 +20,8 @@ import { clusterOf, type LiveOptions, readConfig } from '../shared/live-options.
 export type LogSpan = { readonly from: EpochMs; readonly to: EpochMs };
 
 export type FunctionLog = LogGroup & {
-  /** The ECS services of the pools, with their tags. */
-  readonly services: readonly Service[];
   /** The rows of the commands (without `limit`) about lines with this `message`. Throws InputError. */
   readonly query: (message: string, commands: readonly string[], span: LogSpan) => Promise<InsightsRows>;
-  /** As `query`, for any log group and without a filter. Throws InputError. */
-  readonly queryGroups: (
-    groups: readonly string[],
-    commands: readonly string[],
-    span: LogSpan,
-  ) => Promise<InsightsRows>;
 };
 
 /** Finds the log group by the tags of the pools' ECS services. Throws InputError if none names it. */
@@ -44,20 +37,14 @@ export async function withFunctionLog<T>(
   try {
     await checkAwsSetup(ecs);
     const found = await findLog(new EcsAdapter(ecs, cluster), config);
-    const queryGroups = queryWith(logs, cliEnvironment);
-    const query: FunctionLog['query'] = (message, commands, span) =>
-      queryGroups([found.group], [linesOf([message], found.service), ...commands], span);
-    return await work({ ...found, query, queryGroups });
+    return await work({ ...found, query: queryWith(logs, found, cliEnvironment) });
   } finally {
     ecs.destroy();
     logs.destroy();
   }
 }
 
-async function findLog(
-  ecs: EcsAdapter,
-  config: Config,
-): Promise<Pick<FunctionLog, 'group' | 'service' | 'services'>> {
+async function findLog(ecs: EcsAdapter, config: Config): Promise<LogGroup> {
   const { status, error, items: services } = await ecs.services();
   if (status !== 'ok') throw new InputError(withAdvice(error ?? `listing services: ${status}`));
   const found = findLogGroup(services, config);
@@ -65,19 +52,23 @@ async function findLog(
     throw new InputError(
       `finding the function's log group: none of ${services.length} ECS services of pools in cluster "${ecs.cluster}" has the tag ${LOG_GROUP_TAG}. Deploy this version, or check --cluster`,
     );
-  return { ...found, services };
+  return found;
 }
 
-function queryWith(client: CloudWatchLogsClient, cliEnvironment: CliEnvironment): FunctionLog['queryGroups'] {
+function queryWith(
+  client: CloudWatchLogsClient,
+  { group, service }: LogGroup,
+  cliEnvironment: CliEnvironment,
+): FunctionLog['query'] {
   const clock = { sleep: (ms: number) => sleep(cliEnvironment.pollMs ?? ms) };
-  return async (groups, commands, span) => {
-    const query = commands.join('\n| ');
+  return async (message, commands, span) => {
+    const query = [linesOf([message], service), ...commands].join('\n| ');
     try {
       return await whileWorking('querying the log', cliEnvironment, () =>
-        queryLogs(client, { groups, query, ...span }, clock),
+        queryLogs(client, { group, query, ...span }, clock),
       );
     } catch (cause) {
-      if (!(cause instanceof LogQueryError)) throw cause;
+      if (!(cause instanceof AwsCallError)) throw cause;
       throw new InputError(withAdvice(cause.message), { cause });
     }
   };

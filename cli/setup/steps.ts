@@ -209,7 +209,7 @@ function planTokens(situation: Situation): Plan {
     todo: `Creates a token for ${open.map(({ user }) => user).join(' and one for ')}, valid for a year, and stores ${open.length === 1 ? 'it' : 'them'} as ${open.map(({ secret }) => secret).join(' and ')}. No token is shown.`,
     commands: open.map(({ user, secret }) => tokenCommand(secret, user, isThere(situation, secret))),
     halves: {
-      coder: open.map(({ user }) => createTokenCommand({ user, name: user })),
+      coder: open.map(({ user }) => createTokenCommand(user)),
       aws: open.map(({ secret }) => storeTypedCommand(secret, isThere(situation, secret))),
     },
     needs: ['coder', 'aws'],

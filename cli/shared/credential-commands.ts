@@ -19,7 +19,7 @@ const WITHOUT_NEWLINE = `tr -d '\\n'`;
 /** Creates a token of the user and stores it. */
 export function tokenCommand(secret: string, user = AUTOSCALER_USER, isThere = false): string {
   const store = isThere ? putCommand(secret) : storeCommand(secret);
-  return `${createTokenCommand({ user, name: user })} | ${WITHOUT_NEWLINE} |\n  ${store}`;
+  return `${createTokenCommand(user)} | ${WITHOUT_NEWLINE} |\n  ${store}`;
 }
 
 /** A token of whoever is signed in to coder. `coder login token` came with 2.31 (docs/internals/coder.md §9). */
@@ -38,20 +38,6 @@ export function keyCommand({ key: secret, ...key }: NewKey & { readonly key: str
   return `${printKeyCommand(key)} | ${storeCommand(secret)}`;
 }
 
-/** Creates a key and stores it in a secret that has another one. */
-export function newKeyCommand(key: NewKey, secret: string): string {
-  return `${printKeyCommand(key)} | ${putCommand(secret)}`;
-}
-
-/** Creates a token of the user who is signed in, and stores it in a secret that has another one. */
-export function newTokenCommand(name: string, secret: string): string {
-  return `${createTokenCommand({ name })} | ${WITHOUT_NEWLINE} |\n  ${putCommand(secret)}`;
-}
-
-export function putVariableCommand(variable: string, secret: string): string {
-  return `printf %s "$${variable}" |\n  ${putCommand(secret)}`;
-}
-
 export function createKeyCommand({ name, organization, tags }: NewKey): string {
   const flags = Object.entries(tags).map(([tag, value]) => ` --tag ${quoted(csv(`${tag}=${value}`))}`);
   return `coder provisioner keys create ${quoted(name)} --org ${quoted(organization)}${flags.join('')}`;
@@ -62,15 +48,8 @@ function printKeyCommand(key: NewKey): string {
   return `${createKeyCommand(key)} |\n  tail -n 1 | ${WITHOUT_NEWLINE}`;
 }
 
-export function createTokenCommand({
-  user,
-  name,
-}: {
-  readonly user?: string;
-  readonly name: string;
-}): string {
-  const owner = user === undefined ? '' : ` --user ${quoted(user)}`;
-  return `coder tokens create${owner} --name ${quoted(name)} --lifetime ${LIFETIME}`;
+export function createTokenCommand(user: string): string {
+  return `coder tokens create --user ${quoted(user)} --name ${quoted(user)} --lifetime ${LIFETIME}`;
 }
 
 /** An ARN names a secret that exists. */

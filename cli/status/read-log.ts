@@ -8,7 +8,8 @@ import type { IsoTime } from '../../lambda/decision/model/plan.ts';
 import { LOG_GROUP_TAG } from '../../lambda/decision/model/service-tags.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { ageText, timeText } from '../../lambda/explain/format.ts';
-import { type LoggedLook, type LookLog, LookLogError, readLastLook } from '../adapters/look-log.ts';
+import { AwsCallError } from '../adapters/aws-call-error.ts';
+import { type LoggedLook, type LookLog, readLastLook } from '../adapters/look-log.ts';
 import { findLogGroup } from '../logs/function-log.ts';
 import { PATIENT, withAdvice } from '../shared/aws-advice.ts';
 import type { CliEnvironment } from '../shared/cli-environment.ts';
@@ -68,7 +69,7 @@ async function findLastLook(client: CloudWatchLogsClient, log: LookLog, now: Epo
   try {
     return lastLookOf(await readLastLook(client, log, now), log, now);
   } catch (cause) {
-    if (!(cause instanceof LookLogError)) throw cause;
+    if (!(cause instanceof AwsCallError)) throw cause;
     return { kind: 'unknown', why: withAdvice(cause.message) };
   }
 }

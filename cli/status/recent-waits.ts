@@ -5,7 +5,8 @@ import { percentile, sum } from '../../lambda/decision/model/collections.ts';
 import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { ageText, some } from '../../lambda/explain/format.ts';
 import { addParts, type WaitPart } from '../../lambda/look/waits/wait-parts.ts';
-import { type InsightsRows, LogQueryError, queryLogs } from '../adapters/insights.ts';
+import { AwsCallError } from '../adapters/aws-call-error.ts';
+import { type InsightsRows, queryLogs } from '../adapters/insights.ts';
 import { namedShares, percentText, waitShares } from '../explain/wait-text.ts';
 import { type LogGroup, type LoggedWait, linesOf, loggedWait, WAIT_FIELDS } from '../logs/function-log.ts';
 import { withAdvice } from '../shared/aws-advice.ts';
@@ -46,7 +47,7 @@ export async function findRecentWaits(
 ): Promise<RecentWaits> {
   const fields = `fields message, waitsMissed, ${WAIT_FIELDS.join(', ')}`;
   const query = `${linesOf(['wait', 'look'], service)}\n| ${fields}`;
-  const span = { groups: [group], from: plusMs(now, -SINCE_MINUTES * MINUTE_MS), to: now };
+  const span = { group, from: plusMs(now, -SINCE_MINUTES * MINUTE_MS), to: now };
   let isRunning = false;
   const sleep = (ms: number): Promise<void> => {
     isRunning = true;
@@ -55,7 +56,7 @@ export async function findRecentWaits(
   try {
     return recentWaitsOf(await queryLogs(client, { ...span, query }, { sleep }));
   } catch (cause) {
-    if (!(cause instanceof LogQueryError)) throw cause;
+    if (!(cause instanceof AwsCallError)) throw cause;
     const isLate = isRunning && until.aborted;
     const why = isLate
       ? `the query of the log group "${group}" has not ended in time. Run the command again`

@@ -9,7 +9,8 @@ import type { IsoTime } from '../../lambda/decision/model/plan.ts';
 import { LOG_GROUP_TAG } from '../../lambda/decision/model/service-tags.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { DAY_MS, HOUR_MS } from '../../lambda/decision/model/units.ts';
-import { type LoggedLook, LookLogError, readLooks } from '../adapters/look-log.ts';
+import { AwsCallError } from '../adapters/aws-call-error.ts';
+import { type LoggedLook, readLooks } from '../adapters/look-log.ts';
 import { findLogGroup } from '../logs/function-log.ts';
 import { changesIn, type LoggedChange } from '../logs/logged-changes.ts';
 import { PATIENT, withAdvice } from '../shared/aws-advice.ts';
@@ -53,7 +54,7 @@ export class WatchedLog {
       for (const look of await readLooks(this.#client, log, since)) this.#add(look);
       return this.#view(lastLookOf(this.#last, log, now));
     } catch (cause) {
-      if (!(cause instanceof LookLogError)) throw cause;
+      if (!(cause instanceof AwsCallError)) throw cause;
       return this.#view({ kind: 'unknown', why: withAdvice(cause.message) });
     }
   }

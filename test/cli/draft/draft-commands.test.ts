@@ -6,12 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { expect, it } from 'vitest';
-import {
-  keyCommand,
-  newKeyCommand,
-  newTokenCommand,
-  tokenCommand,
-} from '../../../cli/shared/credential-commands.ts';
+import { keyCommand, tokenCommand } from '../../../cli/shared/credential-commands.ts';
 import { ownFolder } from '../../support/own-folder.ts';
 
 const folder = ownFolder();
@@ -82,14 +77,4 @@ it('puts a value into a secret that is given by its ARN', () => {
   const arn = 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:coder/token-AbCdEf';
   const { aws } = shell(tokenCommand(arn));
   expect(aws).toEqual(['secretsmanager', 'put-secret-value', '--secret-id', arn, ...STORED]);
-});
-
-it('stores a new key and a new token in a secret that exists', () => {
-  const key = shell(newKeyCommand(pool({ a: 'two words' }), 'coder/keys/gpu'));
-  expect(key.value).toBe(KEY);
-  expect(key.aws).toEqual(['secretsmanager', 'put-secret-value', '--secret-id', 'coder/keys/gpu', ...STORED]);
-  expect(key.coder()).toContain('a=two words');
-  const token = shell(newTokenCommand('ann', 'coder/tokens/ann'));
-  expect(token.value).toBe('id-token');
-  expect(token.coder()).toEqual(['tokens', 'create', '--name', 'ann', '--lifetime', '8760h']);
 });

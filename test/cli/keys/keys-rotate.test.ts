@@ -135,47 +135,22 @@ describe('a rotation is refused', () => {
   });
 });
 
-const AFTERWARDS = '\n\nNew tasks get the new value. The autoscaler replaces the others, a share at a time.';
-const DELETE =
-  ' Delete the old one in coderd once no daemon uses it: coder provisioner list shows the key of each daemon';
-
-describe('a credential that the stack does not manage', () => {
-  const put = (secret: string) =>
-    `aws secretsmanager put-secret-value --secret-id ${secret} --secret-string file:///dev/stdin`;
-  const rotating = (has: string) =>
-    `rotating the key of pool "gpu": it has ${has}, which the stack does not manage. `;
-  const TAGS = `--tag gpu=a10 --tag '"note=it'\\''s ""new"", ok"'`;
-
-  it.each([
-    {
-      auth: { key: { secret: 'team/key' } },
-      err: `${rotating('a key of its own')}Create a key of another name and store it. You need coder, signed in as an owner, and aws:\n\ncoder provisioner keys create gpu-2026-03-02 --org data ${TAGS} |\n  tail -n 1 | tr -d '\\n' | ${put('team/key')}`,
+it.each([
+  { auth: { key: { secret: 'team/key' } }, has: 'a key of its own' },
+  { auth: { token: { secret: 'team/token' } }, has: "a user's token" },
+  { auth: { psk: { secret: 'team/psk' } }, has: "coderd's pre-shared key" },
+])('refuses a credential that the stack does not manage: $has', async ({ auth, has }) => {
+  const lab = await start({
+    settings: ([, gpu = {}], config) => {
+      delete gpu.key;
+      delete config.managedKeys;
+      Object.assign(gpu, auth);
     },
-    {
-      auth: { key: { secret: 'team/all', jsonKey: 'gpu' } },
-      err: `${rotating('a key of its own')}Create a key of another name, and put it into the field "gpu" of the JSON object in secret "team/all":\n\ncoder provisioner keys create gpu-2026-03-02 --org data ${TAGS}`,
-    },
-    {
-      auth: { token: { secret: 'team/token' } },
-      err: `${rotating("a user's token")}Create another token and store it. You need coder, signed in as the user of the token, and aws:\n\ncoder tokens create --name gpu-2026-03-02 --lifetime 8760h | tr -d '\\n' |\n  ${put('team/token')}`,
-    },
-    {
-      auth: { psk: { secret: 'team/psk' } },
-      err: `${rotating("coderd's pre-shared key")}Restart coderd with another CODER_PROVISIONER_DAEMON_PSK. Then store it, from a variable of your shell:\n\nprintf %s "$CODER_PROVISIONER_DAEMON_PSK" |\n  ${put('team/psk')}`,
-    },
-  ])('is refused with the commands that replace it: $auth', async ({ auth, err }) => {
-    const lab = await start({
-      settings: ([, gpu = {}], config) => {
-        delete gpu.key;
-        delete config.managedKeys;
-        Object.assign(gpu, auth);
-      },
-    });
-    const answer = await lab.keys('rotate', 'gpu');
-    expect({ code: answer.code, out: answer.out }).toEqual({ code: 1, out: '' });
-    // before it there may be a warning about the configuration
-    expect(answer.err.slice(answer.err.indexOf('rotating'))).toBe(
-      `${err}${AFTERWARDS}${'psk' in auth ? '' : DELETE}\n`,
-    );
   });
+  const { code, out, err } = await lab.keys('rotate', 'gpu');
+  expect({ code, out }).toEqual({ code: 1, out: '' });
+  // before it there may be a warning about the configuration
+  expect(err).toContain(
+    `rotating the key of pool "gpu": it has ${has}, which the stack does not manage. Replace it by hand: docs/credentials.md, "Replace a key by hand"\n`,
+  );
 });
