@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { deliberate } from '../../lambda/decision/decide.ts';
 import { type CliEnvironment, type CommandContext, InputError } from '../shared/cli-environment.ts';
 import { lookLive } from '../shared/live.ts';
-import { type LiveOptions, withLiveOptions } from '../shared/live-options.ts';
+import { type LiveOptions, readConfig, withLiveOptions } from '../shared/live-options.ts';
 import { frameOf, type WatchFrame } from './frame.ts';
 import { serveWatch, type WatchServer } from './server.ts';
 import { WatchedLog } from './watched-log.ts';
@@ -33,6 +33,8 @@ export async function watch(
   cliEnvironment: CliEnvironment,
   everyMs = EVERY_MS,
 ): Promise<WatchServer> {
+  // before a page opens: a look would fail each ten seconds
+  readConfig(options.config, cliEnvironment);
   const log = new WatchedLog();
   try {
     const server = await serveWatch({
