@@ -1,21 +1,15 @@
 /** Checks the credential of each pool, and the pool's other secrets. */
-import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import {
   type ProvisionerKey,
   readDefaultOrganization,
   readProvisionerKey,
 } from '../../lambda/adapters/coderd/account.ts';
 import { CoderdError } from '../../lambda/adapters/coderd/http/http.ts';
-import { EACH_TRY, endingWith } from '../../lambda/adapters/shared/aws-calls.ts';
 import type { PoolConfig, SecretRef } from '../../lambda/decision/model/config.ts';
-import { messageOf } from '../../lambda/decision/model/message-of.ts';
-import { KEY_ID_TAG, POOL_TAG, STACK_TAG, tagOf } from '../../lambda/decision/model/service-tags.ts';
+import { POOL_TAG, STACK_TAG, tagOf } from '../../lambda/decision/model/service-tags.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { displayTags, tagKey, withoutEmpty } from '../../lambda/decision/model/tags.ts';
 import { tagText } from '../../lambda/explain/format.ts';
-import { SecretsManagerKeys } from '../../lambda/keys/adapters/secrets-manager.ts';
-import type { SecretInfo } from '../../lambda/keys/model/ports.ts';
-import { PATIENT } from '../shared/aws-advice.ts';
 import { createKeyCommand } from '../shared/credential-commands.ts';
 import { type Check, fail, ok, skip, warn } from './check.ts';
 import { isOpenSource, LICENCE, organizationOf } from './coderd.ts';
@@ -42,7 +36,8 @@ async function checkCredential(pool: PoolConfig, context: CredentialContext): Pr
     case 'key':
       return [judgeKey(pool, await readKey(auth.secret, context), await context.coder)];
     case 'managed':
-      return [await checkManagedKey(pool, context)];
+      // the key function's own check tries it
+      return [];
     case 'psk':
       return [await checkPsk(pool, auth.secret, context)];
     case 'token':
@@ -181,38 +176,6 @@ export function renewalAdvice({ name, organization, tags, auth }: PoolConfig): s
   return `Create a key (${createKeyCommand({ name, organization, tags })}) and put it into secret "${auth.secret.secret}"`;
 }
 
-const CURRENT = 'AWSCURRENT';
-
-async function checkManagedKey(pool: PoolConfig, context: CredentialContext): Promise<Check> {
-  const name = nameOfKey(pool);
-  if (context.secretsBlocker !== undefined) return skip(name, context.secretsBlocker);
-  const stack = stackOf(pool, context.services);
-  if (stack === undefined) return skip(name, serviceCheckOf(pool, context.services));
-  const found = await findSecret(pool, stack, context.until);
-  return 'says' in found ? found : judgeManaged(pool, found, context);
-}
-
-async function judgeManaged(
-  pool: PoolConfig,
-  secret: SecretInfo,
-  context: CredentialContext,
-): Promise<Check> {
-  const name = nameOfKey(pool);
-  if (!secret.versions.some(({ stages }) => stages.includes(CURRENT)))
-    return fail(
-      name,
-      `secret "${secret.name}" has no value: the key function has not created the key. Read its log`,
-    );
-  const reading = await readKey({ secret: secret.id, jsonKey: 'key' }, context);
-  const check = judgeKey(pool, reading, await context.coder);
-  const published = secret.tags[KEY_ID_TAG];
-  if (check.status !== 'ok' || !('key' in reading) || reading.key.id === published) return check;
-  return warn(
-    name,
-    `${check.says}, but the tag ${KEY_ID_TAG} of secret "${secret.name}" is ${published ?? 'missing'}, not ${reading.key.id}. The key function corrects it within 15 minutes. If it does not, read its log`,
-  );
-}
-
 /** The stack's name is a tag of the pool's service. */
 export function stackOf({ name }: PoolConfig, services: Snapshot['ecs']['services']): string | undefined {
   const service = services.items.find((item) => tagOf(item, POOL_TAG) === name);
@@ -222,20 +185,4 @@ export function stackOf({ name }: PoolConfig, services: Snapshot['ecs']['service
 /** The check without which the stack is unknown. */
 export function serviceCheckOf({ name }: PoolConfig, { status }: Snapshot['ecs']['services']): string {
   return status === 'ok' ? `pool "${name}": service` : 'cluster';
-}
-
-async function findSecret(pool: PoolConfig, stack: string, until: AbortSignal): Promise<SecretInfo | Check> {
-  const client = new SecretsManagerClient({ requestHandler: PATIENT });
-  client.middlewareStack.add(endingWith(until), EACH_TRY);
-  try {
-    const secrets = await new SecretsManagerKeys(client).ofStack(stack);
-    const [found] = secrets.filter(({ tags }) => tags[POOL_TAG] === pool.name);
-    const says = `no secret of stack "${stack}" has the tag ${POOL_TAG}=${pool.name}. Deploy the stack`;
-    return found ?? fail(nameOfKey(pool), says);
-  } catch (cause) {
-    const says = `not checked: ${messageOf(cause)}. For this check you need secretsmanager:ListSecrets`;
-    return warn(nameOfKey(pool), says);
-  } finally {
-    client.destroy();
-  }
 }

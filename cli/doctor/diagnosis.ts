@@ -23,7 +23,7 @@ import { blockerOf, type Check, fail, ok, skip, warn } from './check.ts';
 import { checkCluster } from './cluster.ts';
 import { checkLicence, checkOrganizations, organizationNames, organizationOf } from './coderd.ts';
 import { checkCredentials, renewalAdvice } from './credentials.ts';
-import { checkKeyFunction } from './key-function.ts';
+import { checkKeyFunction, keyCheckOf } from './key-function.ts';
 
 export async function checkAll(context: DoctorContext): Promise<readonly Check[]> {
   const { config, clients, cluster, until } = context;
@@ -52,11 +52,11 @@ export async function checkAll(context: DoctorContext): Promise<readonly Check[]
     ...[aws, server, secret, token].flatMap(({ checks }) => checks),
     ...checkOrganizations(coder, config, blocker),
     licence,
-    ...config.pools.flatMap((pool, index) => [
-      ...(keys[index] ?? []),
-      ...checkDaemons(pool, found, keys[index] ?? []),
-      checkImage(pool, found, server),
-    ]),
+    ...config.pools.flatMap((pool, index) => {
+      const own = keys[index] ?? [];
+      const managed = keyFunction.filter(({ name }) => name === keyCheckOf(pool.name));
+      return [...own, ...checkDaemons(pool, found, [...own, ...managed]), checkImage(pool, found, server)];
+    }),
     ...keyFunction,
     ...role,
     ...inCluster,
@@ -74,8 +74,8 @@ async function readCoder({ config, clients, cliEnvironment }: DoctorContext, { t
 
 /** The checks of each pool's credential and other secrets, in the order of the pools. */
 function checkPoolCredentials(
-  { config, clients: { coderd, secrets }, until, cliEnvironment }: DoctorContext,
-  { aws, secret, readings, server, token }: Known,
+  { config, clients: { coderd, secrets }, cliEnvironment }: DoctorContext,
+  { aws, secret, server, token }: Known,
   coder: CoderReading,
 ): Promise<readonly (readonly Check[])[]> {
   const everywhere = secret.everywhere === undefined ? undefined : blockerOf(secret);
@@ -83,8 +83,6 @@ function checkPoolCredentials(
     coderd,
     secrets,
     coder,
-    services: readings.services,
-    until,
     secretsBlocker: blockerOf(aws) ?? everywhere,
     now: 'value' in server ? server.value.now : cliEnvironment.now(),
     blocker: blockerOf(server),
@@ -134,7 +132,7 @@ function checkDaemons(
   if (differ === undefined) return [];
   const name = `pool "${pool.name}": daemons`;
   const says = sentenceOf(differ).replace(`pool "${pool.name}": `, '');
-  return credential.every(({ status }) => status === 'ok')
+  return credential.length > 0 && credential.every(({ status }) => status === 'ok')
     ? [
         warn(
           name,

@@ -124,8 +124,11 @@ function checksOf({ pools, keys, problems }: KeysAnswer): readonly Check[] {
   return [...pools.map(ofPool), ...others.map((problem) => fail(NAME, problem)), ...own.map(ofKey)];
 }
 
+/** The name of the check of a pool's managed key. */
+export const keyCheckOf = (pool: string): string => `pool "${pool}": key function`;
+
 function ofPool({ pool, works, keyName, problems }: PoolReport): Check {
-  const name = `pool "${pool}": key function`;
+  const name = keyCheckOf(pool);
   if (works === 'yes' && problems.length === 0) return ok(name, `key "${keyName}" works; nothing to mend`);
   const says = problems.join('. ');
   const isHarmless = works !== 'no' && problems.every((each) => isOfPerson(each) || each === IS_ROTATING);

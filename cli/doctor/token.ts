@@ -20,9 +20,7 @@ export const READER = "the tasks' execution role";
 export type CredentialContext = Pick<Clients, 'coderd' | 'secrets'> & {
   /** Undefined if coderd could not be read. */
   readonly coder: Promise<Snapshot['coder'] | undefined>;
-  readonly services: Snapshot['ecs']['services'];
   readonly now: EpochMs;
-  readonly until: AbortSignal;
   /** The failed check without which no credential can be tried. */
   readonly blocker: string | undefined;
   /** The failed check without which coderd cannot be read with the autoscaler's own token. */

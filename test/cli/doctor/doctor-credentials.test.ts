@@ -3,7 +3,6 @@ import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import type { World } from '../../../lab/world/world.ts';
-import { KEY_ID_TAG, POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import { commandLabs } from '../../support/command-lab.ts';
 import { type LabPool, labConfig } from '../../support/lab.ts';
 
@@ -162,70 +161,5 @@ describe('the token of a pool', () => {
     },
   ])('$scenario', async ({ says, ...given }) => {
     expect(await doctor(given)).toEqual(says);
-  });
-});
-
-describe('the managed key of a pool', () => {
-  const MANAGED = 'Stack-PoolKey';
-  const settings: Case['settings'] = (pool, config) => {
-    pool.key = 'managed';
-    config.managedKeys = { token: { secret: 'coder/key-manager-token' } };
-  };
-  const create = (
-    { coderd, secrets, stackName }: World,
-    {
-      tags = {},
-      id,
-      stored = true,
-    }: { readonly tags?: object; readonly id?: string; readonly stored?: boolean },
-  ): void => {
-    const key = coderd.addKey({ organization: 'default', name: 'ours', tags: { ...tags } });
-    const keyId = id ?? coderd.keys.withSecret(key)?.id ?? '';
-    secrets.create(MANAGED, {
-      [POOL_TAG]: 'pool',
-      [STACK_TAG]: stackName,
-      ...(id === '' ? {} : { [KEY_ID_TAG]: keyId }),
-    });
-    if (stored) secrets.put(MANAGED, JSON.stringify({ key, id: keyId, name: 'ours' }));
-  };
-  const ROTATE = 'Replace it: autoscaler keys rotate pool. If that does not help, deploy the stack again';
-
-  it.each<Case & { readonly scenario: string; readonly says: readonly unknown[] }>([
-    {
-      scenario: 'has no secret in the stack',
-      says: [
-        'FAIL  pool "pool": key: no secret of stack "Stack" has the tag coder-autoscaler:pool=pool. Deploy the stack',
-      ],
-    },
-    {
-      scenario: 'has a secret without a value',
-      broken: (world) => create(world, { stored: false }),
-      says: [
-        `FAIL  pool "pool": key: secret "${MANAGED}" has no value: the key function has not created the key. Read its log`,
-      ],
-    },
-    {
-      scenario: 'has other tags',
-      broken: (world) => create(world, { tags: { gpu: 'a10' } }),
-      says: [
-        `FAIL  pool "pool": key: key "ours" has tags gpu=a10, but the pool tags (untagged). ${ROTATE}, or correct the pool's tags`,
-      ],
-    },
-    {
-      scenario: 'is not the published one',
-      broken: (world) => create(world, { id: 'another' }),
-      says: [
-        expect.stringMatching(
-          /^warn {2}pool "pool": key: key "ours" has the pool's organization and tags, but the tag coder-autoscaler:key-id of secret "Stack-PoolKey" is another, not .*\. The key function corrects it within 15 minutes\. If it does not, read its log$/,
-        ),
-      ],
-    },
-    {
-      scenario: 'is unknown without the cluster',
-      args: [],
-      says: [expect.stringMatching(/^skip {2}\d checks need "cluster" to pass: pool "pool": key, /)],
-    },
-  ])('$scenario', async ({ says, ...given }) => {
-    expect(await doctor({ settings, ...given })).toEqual(says);
   });
 });
