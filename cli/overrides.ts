@@ -19,7 +19,6 @@ import { whileWorking } from './shared/activity.ts';
 import { checkAwsSetup, withAdvice } from './shared/aws-advice.ts';
 import { type CliEnvironment, type CommandContext, InputError } from './shared/cli-environment.ts';
 import {
-  clusterOf,
   type JsonOptions,
   type LiveOptions,
   readConfig,
@@ -29,6 +28,7 @@ import {
 } from './shared/live-options.ts';
 import { findPool, findService } from './shared/override-target.ts';
 import { wrapLines } from './shared/plain-table.ts';
+import { clusterOf } from './shared/stack-cluster.ts';
 
 type OverrideOptions = JsonOptions & {
   /** Milliseconds. */
@@ -94,7 +94,7 @@ async function onPool(
   act: (target: Target) => Promise<Answer>,
 ): Promise<void> {
   const { config, caBundle } = readConfig(options.config, cliEnvironment);
-  const cluster = clusterOf(options, cliEnvironment, config);
+  const cluster = await clusterOf(options, cliEnvironment, config);
   const pool = findPool(name, config.pools);
   const clients = makeClients(config, caBundle);
   const work = async (): Promise<Answer> => {

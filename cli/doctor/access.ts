@@ -11,6 +11,7 @@ import { compareVersion, OLDEST_SERVER, REAPS_PENDING_SINCE } from '../../lambda
 import { observeEcs } from '../../lambda/look/observe.ts';
 import { isEverywhere, readAwsSetup } from '../shared/aws-advice.ts';
 import type { CliEnvironment } from '../shared/cli-environment.ts';
+import type { findCluster } from '../shared/stack-cluster.ts';
 import { type Check, type Checked, fail, ok, skip, warn } from './check.ts';
 import { checkToken, checkTokenSecret, SECRET, type TokenSecret } from './token.ts';
 
@@ -20,7 +21,7 @@ export type DoctorContext = {
   readonly config: Deployment;
   readonly clients: Clients;
   readonly caBundle: string | undefined;
-  readonly cluster: string | undefined;
+  readonly found: Awaited<ReturnType<typeof findCluster>>;
   readonly cliEnvironment: CliEnvironment;
   readonly until: AbortSignal;
   /** Sends the questions of --deep. Undefined without --deep. */
@@ -42,16 +43,16 @@ type OnAws = {
   readonly readings: Snapshot['ecs'];
 };
 
-async function readAws({ config, clients, cluster }: DoctorContext): Promise<OnAws> {
+async function readAws({ config, clients, found }: DoctorContext): Promise<OnAws> {
   const { ecs, secrets } = clients;
   const setup = await readAwsSetup(ecs);
   if ('problem' in setup) return awsFails(setup.problem);
   const [secret, readings] = await Promise.all([
     checkTokenSecret(secrets, config.coder.token),
-    cluster === undefined ? NO_CLUSTER : observeEcs(new EcsAdapter(ecs, cluster)),
+    'problem' in found ? NO_CLUSTER : observeEcs(new EcsAdapter(ecs, found.cluster)),
   ]);
   const listError = readings.services.error;
-  const isDown = cluster === undefined || (listError !== undefined && isEverywhere(listError));
+  const isDown = 'problem' in found || (listError !== undefined && isEverywhere(listError));
   if (secret.everywhere !== undefined && isDown) return awsFails(secret.everywhere);
   const checks = [ok(AWS, `Region ${setup.region}, credentials found`)];
   return { aws: { checks, value: true }, secret, readings };

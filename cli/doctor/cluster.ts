@@ -16,9 +16,9 @@ import { sentenceOf } from '../../lambda/explain/finding-text.ts';
 import { some } from '../../lambda/explain/format.ts';
 import { describeTaskDefinition, provisionerOf, type TaskDefinition } from '../adapters/task-definitions.ts';
 import { PATIENT, withAdvice } from '../shared/aws-advice.ts';
-import { CLUSTER_ADVICE } from '../shared/live-options.ts';
 import { findService } from '../shared/override-target.ts';
 import { quoted } from '../shared/shell-words.ts';
+import type { DoctorContext } from './access.ts';
 import { type Check, fail, ok, skip, warn } from './check.ts';
 
 const CLUSTER = 'cluster';
@@ -26,8 +26,8 @@ const OTHERS = 'other services';
 
 type ClusterReadings = {
   readonly ecs: Clients['ecs'];
-  readonly cluster: string | undefined;
-  /** Not read if no cluster is given. */
+  readonly cluster: DoctorContext['found'];
+  /** Not read without a cluster. */
   readonly readings: Snapshot['ecs'];
   readonly findings: Promise<readonly Finding[]>;
   readonly until: AbortSignal;
@@ -46,7 +46,7 @@ export async function checkCluster(
     const names = [...pools.map(({ name }) => serviceOf(name)), OTHERS, SCALABLE_TARGETS];
     return [
       head,
-      ...names.map((name) => skip(name, (cluster === undefined ? undefined : given.blocker) ?? CLUSTER)),
+      ...names.map((name) => skip(name, ('problem' in cluster ? undefined : given.blocker) ?? CLUSTER)),
     ];
   }
   const [scaling, providers, ...parts] = await Promise.all([
@@ -76,11 +76,10 @@ const serviceOf = (pool: string): string => `pool "${pool}": service`;
 
 function clusterCheck({ cluster, readings, blocker }: ClusterReadings): Check {
   const { status, error, items } = readings.services;
-  if (cluster === undefined)
-    return { name: CLUSTER, status: 'skip', says: `no cluster given. ${CLUSTER_ADVICE}` };
+  if ('problem' in cluster) return { name: CLUSTER, status: 'skip', says: cluster.problem };
   if (blocker !== undefined) return skip(CLUSTER, blocker);
   if (status !== 'ok') return fail(CLUSTER, withAdvice(error ?? status));
-  return ok(CLUSTER, `"${cluster}" has ${some(items.length, 'pool service')}`);
+  return ok(CLUSTER, `"${cluster.cluster}" has ${some(items.length, 'pool service')}`);
 }
 
 async function checkService(

@@ -6,8 +6,9 @@ import { makeClients } from '../../lambda/connect.ts';
 import { some } from '../../lambda/explain/format.ts';
 import { whileWorking } from '../shared/activity.ts';
 import type { CliEnvironment, CommandContext } from '../shared/cli-environment.ts';
-import { clusterNamed, type LiveOptions, withJsonOption, withLiveOptions } from '../shared/live-options.ts';
+import { type LiveOptions, withJsonOption, withLiveOptions } from '../shared/live-options.ts';
 import { wrapLines } from '../shared/plain-table.ts';
+import { findCluster } from '../shared/stack-cluster.ts';
 import { type Check, type Checked, checksText, fail, ok, skip, warn } from './check.ts';
 import { checkAll } from './diagnosis.ts';
 
@@ -54,9 +55,9 @@ export async function diagnose(
   // the questions of --deep take longer, and stop at the first one without an answer
   const deep = options.deep ? makeClients(config, caBundle) : undefined;
   try {
-    const cluster = clusterNamed(options, cliEnvironment, config);
+    const found = await findCluster(options, cliEnvironment, config);
     const deepHttp = deep?.coderd;
-    const context = { config, clients, cluster, cliEnvironment, until, deepHttp, caBundle };
+    const context = { config, clients, found, cliEnvironment, until, deepHttp, caBundle };
     return [...loaded.checks, ...(await checkAll(context))];
   } finally {
     await Promise.all([clients.close(), deep?.close()]);

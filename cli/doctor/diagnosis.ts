@@ -26,7 +26,7 @@ import { checkCredentials, renewalAdvice } from './credentials.ts';
 import { checkKeyFunction, keyCheckOf } from './key-function.ts';
 
 export async function checkAll(context: DoctorContext): Promise<readonly Check[]> {
-  const { config, clients, cluster, until } = context;
+  const { config, clients, found: cluster, until } = context;
   const known = await checkAccess(context);
   const { aws, readings, server, secret, token } = known;
   const blocker = blockerOf(token);
@@ -46,7 +46,7 @@ export async function checkAll(context: DoctorContext): Promise<readonly Check[]
       until,
       blocker: blockerOf(aws),
     }),
-    cluster === undefined && blockerOf(aws) === undefined ? checkServiceRole(until) : [],
+    'problem' in cluster && blockerOf(aws) === undefined ? checkServiceRole(until) : [],
   ]);
   return [
     ...[aws, server, secret, token].flatMap(({ checks }) => checks),

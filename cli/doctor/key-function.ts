@@ -58,7 +58,7 @@ async function checkToken(
 const READER = "the key function's role";
 
 async function runCheck(
-  { config, cluster = '', caBundle, cliEnvironment, until }: DoctorContext,
+  { config, found, caBundle, cliEnvironment, until }: DoctorContext,
   { readings }: Known,
   { token }: ManagedKeys,
 ): Promise<readonly Check[]> {
@@ -69,7 +69,12 @@ async function runCheck(
   const unread: string[] = [];
   const stack = findStack(config.pools, services, unread);
   if (stack === undefined) return unread.map((says) => fail(NAME, says));
-  const connection = connectAsPerson(config, { caBundle, cluster, token, until });
+  const connection = connectAsPerson(config, {
+    caBundle,
+    cluster: 'cluster' in found ? found.cluster : '',
+    token,
+    until,
+  });
   try {
     const ports = await portsOf(connection, stack, cliEnvironment.now);
     return checksOf(await check(ports, managedPoolsOf(config)));

@@ -12,7 +12,6 @@ import { whileWorking } from '../shared/activity.ts';
 import { checkAwsSetup, withAdvice } from '../shared/aws-advice.ts';
 import { type CliEnvironment, type CommandContext, InputError } from '../shared/cli-environment.ts';
 import {
-  clusterOf,
   type JsonOptions,
   readConfig,
   repeated,
@@ -22,6 +21,7 @@ import {
 import { findPool, findService } from '../shared/override-target.ts';
 import { wrapLines } from '../shared/plain-table.ts';
 import { quoted, shellLine } from '../shared/shell-words.ts';
+import { clusterOf } from '../shared/stack-cluster.ts';
 
 export function addKeysCommand(program: Command, { cliEnvironment }: CommandContext): void {
   const keys = program.command('keys').description('rotate the credentials of the pools');
@@ -51,7 +51,7 @@ async function rotate(name: string, options: JsonOptions, environment: CliEnviro
   const { config, caBundle } = readConfig(options.config, environment);
   const pool = findPool(name, config.pools);
   refuseOthers(pool);
-  const cluster = clusterOf(options, environment, config);
+  const cluster = await clusterOf(options, environment, config);
   const connection = connectAsPerson(config, { caBundle, cluster, token: config.coder.token });
   try {
     const secret = await whileWorking('starting the rotation', environment, () => start(pool, connection));

@@ -15,7 +15,8 @@ import { type InsightsRow, type InsightsRows, queryLogs } from '../adapters/insi
 import { whileWorking } from '../shared/activity.ts';
 import { checkAwsSetup, withAdvice } from '../shared/aws-advice.ts';
 import { type CliEnvironment, InputError } from '../shared/cli-environment.ts';
-import { clusterOf, type LiveOptions, readConfig } from '../shared/live-options.ts';
+import { type LiveOptions, readConfig } from '../shared/live-options.ts';
+import { clusterOf } from '../shared/stack-cluster.ts';
 
 export type LogSpan = { readonly from: EpochMs; readonly to: EpochMs };
 
@@ -31,7 +32,7 @@ export async function withFunctionLog<T>(
   work: (log: FunctionLog) => Promise<T>,
 ): Promise<T> {
   const { config } = readConfig(options.config, cliEnvironment);
-  const cluster = clusterOf(options, cliEnvironment, config);
+  const cluster = await clusterOf(options, cliEnvironment, config);
   const ecs = new ECSClient({ requestHandler: AWS_TIMEOUTS });
   const logs = new CloudWatchLogsClient({ requestHandler: AWS_TIMEOUTS });
   try {

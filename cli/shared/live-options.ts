@@ -2,8 +2,7 @@
 import { type Command, Option } from 'commander';
 import { loadConfig } from '../../lambda/config/load.ts';
 import { formatProblem } from '../../lambda/config/problems/problems.ts';
-import type { Deployment } from '../../lambda/config/rules/deployment.ts';
-import { type CliEnvironment, DEFAULT_CONFIG, UsageError } from './cli-environment.ts';
+import { type CliEnvironment, DEFAULT_CONFIG } from './cli-environment.ts';
 
 export type LiveOptions = { readonly config: string; readonly cluster?: string };
 export type JsonOptions = LiveOptions & { readonly json: boolean };
@@ -12,7 +11,7 @@ export type JsonOptions = LiveOptions & { readonly json: boolean };
 export function withLiveOptions(command: Command): Command {
   return withConfigOption(command).option(
     '--cluster <name>',
-    'ECS cluster (default: AUTOSCALER_CLUSTER, then aws.cluster of the configuration)',
+    'ECS cluster (default: AUTOSCALER_CLUSTER, then aws.cluster, then an output of the stack)',
   );
 }
 
@@ -27,24 +26,6 @@ export function withConfigOption(command: Command): Command {
 export function withJsonOption(command: Command, what: string): Command {
   return command.option('--json', `print ${what} as one JSON document`, false);
 }
-
-/** The cluster of `--cluster`, of AUTOSCALER_CLUSTER, or of the configuration, in this order. */
-export function clusterNamed(
-  { cluster }: LiveOptions,
-  { environment }: CliEnvironment,
-  { aws }: Pick<Deployment, 'aws'>,
-): string | undefined {
-  return cluster ?? environment.AUTOSCALER_CLUSTER ?? aws.cluster;
-}
-
-/** Like `clusterNamed`. Throws UsageError if there is none. */
-export function clusterOf(...named: Parameters<typeof clusterNamed>): string {
-  const name = clusterNamed(...named);
-  if (name) return name;
-  throw new UsageError(`no ECS cluster given. ${CLUSTER_ADVICE}`);
-}
-
-export const CLUSTER_ADVICE = 'Add --cluster NAME (an output of the stack), or set AUTOSCALER_CLUSTER';
 
 /** Reads the configuration and prints its warnings. Throws ConfigError. */
 export function readConfig(file: string, { err }: CliEnvironment, load = loadConfig) {

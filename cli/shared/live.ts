@@ -16,12 +16,13 @@ import { StockLearner } from '../../lambda/look/stock/stock-learner.ts';
 import { whileWorking } from './activity.ts';
 import { checkAwsSetup, isEverywhere, withAdvice } from './aws-advice.ts';
 import { type CliEnvironment, InputError } from './cli-environment.ts';
-import { clusterOf, type LiveOptions, readConfig } from './live-options.ts';
+import { type LiveOptions, readConfig } from './live-options.ts';
+import { clusterOf } from './stack-cluster.ts';
 
 /** A list that cannot be read has its status. Throws InputError if AWS does not answer at all. */
 export async function lookLive(options: LiveOptions, cliEnvironment: CliEnvironment) {
   const { config, caBundle } = readConfig(options.config, cliEnvironment);
-  const cluster = clusterOf(options, cliEnvironment, config);
+  const cluster = await clusterOf(options, cliEnvironment, config);
   const limit = new SilenceLimit(cliEnvironment.silenceMs);
   const connection = connect(config, cluster, caBundle, {
     until: limit.signal,

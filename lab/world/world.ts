@@ -188,6 +188,8 @@ export class World {
     this.secrets = new SecretsModel(this.#clockAndRandom());
     this.secrets.put(this.tokenSecretName, this.coderd.addToken({ canRead: 'all' }));
     for (const pool of pools) this.addPool(pool);
+    const stack = { status: 'CREATE_COMPLETE', cluster: this.ecs.clusterName };
+    if (pools.length > 0) this.account.stacks.set('CoderProvisionerAutoscaler', stack);
   }
 
   service(pool: string): EcsService {

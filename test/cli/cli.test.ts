@@ -302,7 +302,6 @@ describe('wrong usage', () => {
       /^error: --explain needs a value \(pool name\), but the option --config follows it\n$/,
     ],
     [['trace', 'generate', '--out', '--days', '3'], /^error: --out needs a value \(file\)/],
-    [['plan', '--config', config], /no ECS cluster given. Add --cluster NAME/],
     [['validate', '--builds-per-day', '-5'], /Write a whole number, 0 or more/],
     [['validate', '--builds-per-day', 'many'], /Write a whole number, 0 or more/],
     [['plan', '--at', '2026-03-02T08:58:00Z'], /^error: "autoscaler plan --at" has ended; /],

@@ -285,10 +285,4 @@ describe('wrong usage', () => {
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toMatch(message);
   });
-
-  it('exits with 2 without a cluster', async () => {
-    const { code, err } = await run('resume', 'gpu', '--config', config);
-    expect(code).toBe(2);
-    expect(err).toMatch(/no ECS cluster given. Add --cluster NAME/);
-  });
 });

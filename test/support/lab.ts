@@ -95,6 +95,7 @@ export async function startLab(given: LabOptions): Promise<Lab> {
   process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER = served.awsUrl;
   process.env.AWS_ENDPOINT_URL_SSM = served.awsUrl;
   process.env.AWS_ENDPOINT_URL_IAM = served.awsUrl;
+  process.env.AWS_ENDPOINT_URL_CLOUDFORMATION = served.awsUrl;
   process.env.AWS_ENDPOINT_URL_APPLICATION_AUTO_SCALING = served.awsUrl;
   const { config } = checkConfig(labConfig(served.coderdUrl, pools, maxTasks));
   const connection = connect(config, world.ecs.clusterName, undefined, { stack: world.stackName });

@@ -31,7 +31,7 @@ export type Readable = {
 export function grantReading(scope: Construct, grantee: IGrantable, readable: Readable): Grant {
   const { cluster, logGroup, token, poolSecrets, record } = readable;
   return grantAll(grantee, [
-    ...listServices(scope, cluster),
+    ...findServices(scope, cluster),
     listIn(cluster, 'ecs:ListTasks'),
     allow(['ecs:DescribeTasks', 'ecs:GetTaskProtection'], allOf('task', scope, cluster)),
     allow(['logs:FilterLogEvents', 'logs:StartQuery'], logGroup.logGroupArn),
@@ -49,7 +49,7 @@ export function grantReading(scope: Construct, grantee: IGrantable, readable: Re
  */
 export function grantOverriding(scope: Construct, grantee: IGrantable, cluster: ICluster): Grant {
   return grantAll(grantee, [
-    ...listServices(scope, cluster),
+    ...findServices(scope, cluster),
     allow(['ecs:TagResource', 'ecs:UntagResource'], allOf('service', scope, cluster), {
       StringEquals: { [`aws:ResourceTag/${STACK_TAG}`]: Stack.of(scope).stackName },
       'ForAllValues:StringEquals': { 'aws:TagKeys': OVERRIDE_TAGS },
@@ -73,15 +73,19 @@ export function grantRotating(scope: Construct, grantee: IGrantable, rotatable: 
   const { cluster, secrets, keyFunction } = rotatable;
   const arns = secrets.map(({ secretArn }) => secretArn);
   return grantAll(grantee, [
-    ...listServices(scope, cluster),
+    ...findServices(scope, cluster),
     listAllSecrets(),
     allow(['secretsmanager:DescribeSecret', 'secretsmanager:RotateSecret'], arns),
     allow('lambda:InvokeFunction', keyFunction.functionArn, { Bool: { 'aws:ViaAWSService': 'true' } }),
   ]);
 }
 
-function listServices(scope: Construct, cluster: ICluster): readonly PolicyStatement[] {
+/** The outputs of the stack name the cluster. */
+function findServices(scope: Construct, cluster: ICluster): readonly PolicyStatement[] {
+  const { stackName } = Stack.of(scope);
+  const stack = { service: 'cloudformation', resource: 'stack', resourceName: `${stackName}/*` };
   return [
+    allow('cloudformation:DescribeStacks', Stack.of(scope).formatArn(stack)),
     listIn(cluster, 'ecs:ListServices'),
     allow('ecs:DescribeServices', allOf('service', scope, cluster)),
   ];

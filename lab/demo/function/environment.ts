@@ -32,7 +32,6 @@ export function environmentOf(
 ): Readonly<Record<string, string>> {
   return {
     AUTOSCALER_CONFIG: configFile,
-    AUTOSCALER_CLUSTER: world.ecs.clusterName,
     AWS_ENDPOINT_URL: awsUrl,
     AWS_REGION: REGION,
     AWS_ACCESS_KEY_ID: ACCESS_KEY_OF_A_PERSON,

@@ -187,7 +187,7 @@ export async function startBeforeSetup({ folder, seed, onEvent }: DeploymentOpti
   announce = onEvent;
   const served = await serveWorld(world, { clock: now });
   const timer = setInterval(() => world.timeline.advanceTo(now()), ADVANCE_MS);
-  const { AUTOSCALER_CLUSTER: _, ...environment } = environmentOf(world, served, file);
+  const environment = environmentOf(world, served, file);
   const owner = world.coderd.addToken({
     canRead: 'all',
     isOwner: true,

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { AwsError, type AwsService, accessDenied, type Caller, operationsFor } from '../base/aws-service.ts';
 
-/** What an AWS account has beside its resources: stacks by name, quotas with their requests, and ECS's role. */
+/** What an AWS account has beside its resources: stacks, quotas with their requests, and ECS's role. */
 export class AccountModel {
   readonly id = '123456789012';
-  readonly stacks = new Map<string, string>();
+  /** By name; with the cluster that its outputs name. */
+  readonly stacks = new Map<string, { readonly status: string; readonly cluster?: string }>();
   /** By code. A new account has 6 vCPUs of Fargate, on demand and on Spot (docs/internals/aws.md §2). */
   readonly quotas = new Map([
     ['L-3032A538', 6],
@@ -43,11 +44,16 @@ function identity({ id }: AccountModel, caller: Caller): string {
 }
 
 function stacks(model: AccountModel, name: string): string {
-  const status = model.stacks.get(name);
-  if (status === undefined) throw new AwsError('ValidationError', `Stack with id ${name} does not exist`);
-  const fields = `<StackName>${name}</StackName><StackStatus>${status}</StackStatus>`;
+  const stack = model.stacks.get(name);
+  if (stack === undefined) throw new AwsError('ValidationError', `Stack with id ${name} does not exist`);
+  const fields = `<StackName>${name}</StackName><StackStatus>${stack.status}</StackStatus>${outputs(stack)}`;
   return `<Stacks><member>${fields}<CreationTime>2026-03-02T09:00:00Z</CreationTime></member></Stacks>`;
 }
+
+const outputs = ({ cluster }: { readonly cluster?: string }): string =>
+  cluster === undefined
+    ? ''
+    : `<Outputs><member><OutputKey>ClusterName</OutputKey><OutputValue>${cluster}</OutputValue></member></Outputs>`;
 
 const ROLE = 'AWSServiceRoleForECS';
 const ROLE_XML = `<Role><Path>/aws-service-role/ecs.amazonaws.com/</Path><RoleName>${ROLE}</RoleName><RoleId>AROA</RoleId><Arn>arn:aws:iam::123456789012:role/aws-service-role/ecs.amazonaws.com/${ROLE}</Arn><CreateDate>2026-03-02T09:00:00Z</CreateDate></Role>`;

@@ -151,7 +151,8 @@ describe('a failed check', () => {
   });
 
   it('is no failure of the key function if no cluster is known, as before the first deployment', async () => {
-    await created();
+    const { world } = await created();
+    world.account.stacks.clear();
     const { code, out } = await runIn({ answerMs: 60_000 }, 'doctor', '--config', file);
     expect(code).toBe(0);
     expect(out).toMatch(/^skip {2}\d+ checks need "cluster" to pass: key function, /m);

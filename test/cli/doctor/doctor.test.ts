@@ -598,9 +598,9 @@ describe('checks that cannot be tried', () => {
   });
 
   it('checks everything except ECS without a cluster', async () => {
-    const { out, code } = await doctor({ args: [] });
+    const { out, code } = await doctor({ args: [], broken: ({ account }) => account.stacks.clear() });
     expect(linesOf(out, 'skip')).toEqual([
-      'skip  cluster: no cluster given. Add --cluster NAME (an output of the stack), or set AUTOSCALER_CLUSTER',
+      'skip  cluster: finding the ECS cluster: this Region has no stack "CoderProvisionerAutoscaler". Deploy it, or name the cluster with --cluster or AUTOSCALER_CLUSTER',
       'skip  4 checks need "cluster" to pass: pool "cpu": service, pool "gpu": service, other services, application auto scaling',
     ]);
     expect(code).toBe(0);

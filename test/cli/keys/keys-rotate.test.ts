@@ -1,11 +1,10 @@
 /** `autoscaler keys rotate` over HTTP: what it starts, and what it refuses. */
 import { describe, expect, it, vi } from 'vitest';
 import { POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
-import { runIn } from '../../support/cli-run.ts';
 import { expectDocument } from '../../support/json-document.ts';
 import { GPU, type KeysLab, type KeysLabOptions, keysLabs, SECRET } from './keys-lab.ts';
 
-const { file, start } = keysLabs();
+const { start } = keysLabs();
 
 async function created(options: KeysLabOptions = {}): Promise<KeysLab> {
   const lab = await start(options);
@@ -125,13 +124,6 @@ describe('a rotation is refused', () => {
       code: 1,
       err: 'finding pool "gpu; rm": the configuration has only cpu, gpu. Name one of them\n',
     });
-  });
-
-  it('without a cluster, which tells the stack', async () => {
-    await start();
-    const { code, err } = await runIn({}, 'keys', 'rotate', 'gpu', '--config', file);
-    expect(code).toBe(2);
-    expect(err).toContain('no ECS cluster given');
   });
 });
 

@@ -131,7 +131,7 @@ it('is content with a role of ECS that exists, though the person may not look', 
 });
 
 it('says that a stack exists, and how to change it', async () => {
-  lab.world.account.stacks.set('CoderProvisionerAutoscaler', 'UPDATE_COMPLETE');
+  lab.world.account.stacks.set('CoderProvisionerAutoscaler', { status: 'UPDATE_COMPLETE' });
   expect((await lab.run({}, '--yes')).out).toContain('ok: the stack is UPDATE_COMPLETE.');
 });
 

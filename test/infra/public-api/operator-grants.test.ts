@@ -50,6 +50,7 @@ describe('a grant to an operator', () => {
         ...callsIn('cli/adapters/look-log.ts', 'logs'),
         ...callsIn('cli/adapters/insights.ts', 'logs'),
         ...callsIn('lambda/adapters/secrets/secret-metadata.ts', 'secretsmanager'),
+        ...callsIn('cli/shared/stack-cluster.ts', 'cloudformation'),
         'kms:Decrypt',
         'secretsmanager:GetSecretValue',
         'ssm:GetParameters',
@@ -70,11 +71,22 @@ describe('a grant to an operator', () => {
     expect(JSON.stringify(secrets)).not.toContain('coder/keys');
   });
 
+  it.each(['grantRead', 'grantOverride'] as const)(
+    'with %s reads the outputs of this stack only',
+    (grant) => {
+      const [reading] = statementsOf(grant).filter(
+        ({ Action }) => Action === 'cloudformation:DescribeStacks',
+      );
+      expect(JSON.stringify(reading?.Resource)).toMatch(/:cloudformation:.*:stack\/Test\/\*/);
+    },
+  );
+
   it('to override allows the tags of overrides on services of this stack', () => {
     const statements = statementsOf('grantOverride');
     expect(actionsIn(statements)).toEqual(
       [
         ...callsIn('cli/adapters/override-tags.ts', 'ecs'),
+        ...callsIn('cli/shared/stack-cluster.ts', 'cloudformation'),
         'ecs:DescribeServices',
         'ecs:ListServices',
       ].toSorted(),
