@@ -1,8 +1,10 @@
 /** The events of the demo: five tag sets in two organizations, autostarts, and a new image halfway. */
 import { stringify } from 'yaml';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
-import type { Tags } from '../../lambda/decision/model/tags.ts';
+import { normalizeTags, type Tags } from '../../lambda/decision/model/tags.ts';
 import { some } from '../../lambda/explain/format.ts';
+import { tagsetContains } from '../world/coderd/rules/tagset-contains.ts';
+import type { JobRecord } from '../world/coderd/tables/jobs.ts';
 import type { WorkspaceRecord } from '../world/coderd/tables/workspace-records.ts';
 import { type PoolSpec, World, type WorldOptions } from '../world/world.ts';
 
@@ -69,6 +71,15 @@ const LAST_STEP_MS = Math.max(
 
 export function hasPlayed(world: World): boolean {
   return world.timeline.now() - START > LAST_STEP_MS;
+}
+
+/** The first pool that can run a job. Undefined: none can. */
+export function poolFor(world: World, job: JobRecord): Pool | undefined {
+  return POOLS.find(
+    ({ organization, tags }) =>
+      world.coderd.organizationId(organization) === job.organizationId &&
+      tagsetContains(normalizeTags(tags), job.tags),
+  );
 }
 
 export const START = Date.parse('2026-03-02T09:00:00Z') as EpochMs;

@@ -1,11 +1,12 @@
 /** Computes the final figures of the demo from the simulated world. */
-import { percentile } from '../../lambda/decision/model/collections.ts';
-import { normalizeTags } from '../../lambda/decision/model/tags.ts';
-import { tagsetContains } from '../world/coderd/rules/tagset-contains.ts';
+import { percentile, sum } from '../../lambda/decision/model/collections.ts';
+import { HOUR_MS } from '../../lambda/decision/model/units.ts';
+import { dollarsOf as dollarsOfTask, VIRGINIA } from '../../lambda/decision/settings/prices.ts';
+import { some } from '../../lambda/explain/format.ts';
 import type { JobRecord } from '../world/coderd/tables/jobs.ts';
 import type { GuardFigures } from '../world/guarded/guarded-tasks.ts';
 import type { World } from '../world/world.ts';
-import { type Autostarts, countAutostarts, countDeployments, hasPlayed, POOLS } from './scenario.ts';
+import { type Autostarts, countAutostarts, countDeployments, hasPlayed, poolFor, START } from './scenario.ts';
 
 export type Summary = {
   readonly jobs: {
@@ -16,6 +17,8 @@ export type Summary = {
     /** Jobs whose task was stopped while they ran. */
     readonly killed: number;
   };
+  /** Of the tasks, and of a fixed fleet with as many as at the peak. */
+  readonly dollars: { readonly tasks: number; readonly fixedFleet: number };
   readonly tasks: { readonly peak: number; readonly end: number };
   /** Simulated seconds from submission to start, of the jobs that started. */
   readonly waitSeconds: { readonly p50: number; readonly p95: number };
@@ -42,6 +45,7 @@ export function summarize(world: World, guards?: GuardFigures): Summary {
       unserved: jobs.filter((job) => job.workerId === undefined && !isRunnable(world, job)).length,
       killed,
     },
+    dollars: dollarsOf(world),
     tasks: { peak: tasks.peak, end: remainingTasks(world) },
     waitSeconds: { p50: toTenths(percentile(waits, 0.5)), p95: toTenths(percentile(waits, 0.95)) },
     deployments: countDeployments(world),
@@ -80,6 +84,15 @@ export function isAsPromised(
   );
 }
 
+/** All tasks are of one size, and the simulated ECS lists each for an hour. */
+function dollarsOf(world: World): Summary['dollars'] {
+  const now = world.timeline.now();
+  const hours = sum(world.ecs.tasks(), ({ state }) => ((state.stoppedAt ?? now) - state.createdAt) / HOUR_MS);
+  const fixedHours = (world.ecs.counts().peak * (now - START)) / HOUR_MS;
+  const price = dollarsOfTask(SIZE, VIRGINIA);
+  return { tasks: hours * price, fixedFleet: fixedHours * price };
+}
+
 /** The number of tasks that exist or are desired, whichever is larger. */
 function remainingTasks(world: World): number {
   const alive = world.ecs.tasks().filter((task) => task.state.lastStatus !== 'STOPPED').length;
@@ -87,20 +100,19 @@ function remainingTasks(world: World): number {
   return Math.max(alive, desired);
 }
 
-function isRunnable(world: World, job: JobRecord): boolean {
-  return POOLS.some(
-    ({ organization, tags }) =>
-      world.coderd.organizationId(organization) === job.organizationId &&
-      tagsetContains(normalizeTags(tags), job.tags),
-  );
-}
+const isRunnable = (world: World, job: JobRecord): boolean => poolFor(world, job) !== undefined;
+
+/** The defaults of a pool. */
+const SIZE = { cpu: 1024, memory: 2048, architecture: 'arm64', spot: false, instances: undefined } as const;
 
 const toTenths = (value: number): number => Math.round(value * 10) / 10;
 
 export function summaryText(summary: Summary, tookMs: number): string {
-  const { jobs, tasks, waitSeconds, deployments, autostarts, guards } = summary;
+  const { jobs, tasks, waitSeconds, deployments, autostarts, dollars, guards } = summary;
+  const runnable = jobs.submitted - jobs.unserved;
   return [
-    `jobs: ${jobs.succeeded} of ${jobs.submitted} succeeded, ${jobs.unserved} unschedulable, ${jobs.killed} killed`,
+    `builds: ${jobs.succeeded} of ${runnable} succeeded, ${jobs.killed} killed`,
+    `${some(jobs.unserved, 'more job')} waited in vain, as the story meant: no pool has its tags`,
     `tasks: ${tasks.peak} at the peak, ${tasks.end} at the end; deployments: ${deployments.completed} of ${deployments.started} completed`,
     `autostarts from zero: coderd started ${autostarts.started} of ${autostarts.due} workspaces`,
     ...(guards === undefined
@@ -109,6 +121,7 @@ export function summaryText(summary: Summary, tookMs: number): string {
           `guards: ${guards.started} processes of the real guard.sh started, ${guards.exited} exited by themselves`,
         ]),
     `wait: p50 ${waitSeconds.p50} s, p95 ${waitSeconds.p95} s of simulated time; the demo took ${Math.round(tookMs / 1000)} s`,
+    `tasks cost $${dollars.tasks.toFixed(2)}; a fixed fleet of ${tasks.peak} had cost $${dollars.fixedFleet.toFixed(2)}`,
     '',
     'next: npm run try, which keeps a deployment running for npx autoscaler plan, status and doctor',
   ].join('\n');
