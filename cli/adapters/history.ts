@@ -7,7 +7,6 @@ import { listJobs } from '../../lambda/adapters/coderd/job-list.ts';
 import { rowsOf } from '../../lambda/adapters/shared/rows.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { BuildInfo } from '../../lambda/decision/model/snapshot.ts';
-import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
 
 /** About a week of jobs of some hundred users. */
@@ -60,30 +59,4 @@ export async function readJobDetails(
 ): Promise<JobDetails | undefined> {
   const asked = { filter: { ids: id }, limit: '1', rows: rowsOf(detailsSchema) };
   return wholeList((await listJobs(http, organization, asked)).value)[0];
-}
-
-/** codersdk.WorkspaceBuild. Its reason distinguishes builds of the lifecycle executor. */
-const workspaceBuildSchema = z.object({
-  initiator_id: z.string().nullish(),
-  reason: z.string(),
-  job: z.object({ id: z.string() }),
-});
-
-export type WorkspaceBuild = z.output<typeof workspaceBuildSchema>;
-
-/** coderd writes a build and its job one after another, so their times differ a little. */
-const SLACK_MS = MINUTE_MS;
-
-/**
- * Also of a deleted workspace. `since` has no limit (coderd/workspacebuilds.go). Throws CoderdError, `not-found`
- * if the token's user may not read the workspace.
- */
-export async function readBuildsSince(
-  http: CoderdHttp,
-  workspaceId: string,
-  since: EpochMs,
-): Promise<readonly WorkspaceBuild[]> {
-  const path = `/api/v2/workspaces/${encodeURIComponent(workspaceId)}/builds`;
-  const query = { since: new Date(since - SLACK_MS).toISOString() };
-  return (await http.get(path, query, z.array(workspaceBuildSchema))).value;
 }

@@ -101,7 +101,7 @@ export function loadOf({ pools, limits }: Deployment, buildsPerDay: number): Loa
  * nothing else.
  */
 export function costOfStaticFleet(pool: DeployedPool, tasks: number): number {
-  return tasks * MONTH_HOURS * hourOf(pool, 'on-demand');
+  return (tasks * MONTH_HOURS * priceOf({ ...pool, spot: false })) / 1e6;
 }
 
 /**
@@ -142,14 +142,8 @@ function usageOf({ pools, looks }: Deployment, load: Load): Usage {
 }
 
 function costOfTasks(pool: DeployedPool, load: Load): number {
-  const { onDemand, spot } = taskHours(pool, load);
   const storage = (pool.ephemeralStorage - 20) * PRICES.storageGbHour;
-  return onDemand * (hourOf(pool, 'on-demand') + storage) + spot * (hourOf(pool, 'spot') + storage);
-}
-
-/** Dollars for one task-hour. */
-function hourOf(pool: DeployedPool, capacity: 'on-demand' | 'spot'): number {
-  return priceOf({ ...pool, spot: capacity === 'spot' }) / 1e6;
+  return taskHours(pool, load) * (priceOf(pool) / 1e6 + storage);
 }
 
 /** An existing VPC costs nothing here, because its egress is already paid for. */

@@ -31,11 +31,8 @@ export const BUILDS = {
   leastADay: 2,
 } as const;
 
-/** Task-hours a month. */
-export type TaskHours = { readonly onDemand: number; readonly spot: number };
-
 /** The task-hours of a pool in a month. */
-export function taskHours(pool: DeployedPool, load: Load): TaskHours {
+export function taskHours(pool: DeployedPool, load: Load): number {
   const stock = stockOf(pool, load);
   const starts = changesOf([WORK, ...pool.schedules]);
   let all = 0;
@@ -43,13 +40,7 @@ export function taskHours(pool: DeployedPool, load: Load): TaskHours {
     const minutes = (starts[index + 1] ?? WEEK_MINUTES) - start;
     all += minutes * tasksAt(pool, load, stock, start);
   }
-  const hours = monthly(all);
-  return pool.spot ? { onDemand: 0, spot: hours } : { onDemand: hours, spot: 0 };
-}
-
-/** Task-hours a month, from task-minutes a week. */
-function monthly(taskMinutes: number): number {
-  return (taskMinutes / WEEK_MINUTES) * MONTH_HOURS;
+  return (all / WEEK_MINUTES) * MONTH_HOURS;
 }
 
 type Hours = Pick<Schedule, 'days' | 'fromMinute' | 'toMinute'>;

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { findLogGroup } from '../../cli/logs/function-log.ts';
 import { unreadLists } from '../../cli/shared/live.ts';
 import { foldCommand, wrapLines } from '../../cli/shared/plain-table.ts';
-import { joined, writeWhole } from '../../cli/shared/whole-file.ts';
+import { joined, writeWhole } from '../../lab/what-if/cli/trace/whole-file.ts';
 import { LOG_GROUP_TAG, POOL_TAG, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
 import { ownFolder } from '../support/own-folder.ts';
 import {

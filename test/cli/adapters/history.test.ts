@@ -1,7 +1,8 @@
 /** Reading back in time: lists that have no pages, and a client with more patience than a look. */
 import type { RequestListener } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { readBuildsSince, readJobsSince } from '../../../cli/adapters/history.ts';
+import { readJobsSince } from '../../../cli/adapters/history.ts';
+import { readBuildsSince } from '../../../lab/what-if/cli/trace/history.ts';
 import type { CoderdHttp, CoderdHttpOptions } from '../../../lambda/adapters/coderd/http/http.ts';
 import { jobSchema } from '../../../lambda/adapters/coderd/http/schemas.ts';
 import { type EpochMs, type OrganizationId, plusMs } from '../../../lambda/decision/model/brands.ts';

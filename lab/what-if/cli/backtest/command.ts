@@ -6,7 +6,6 @@ import {
   UsageError,
 } from '../../../../cli/shared/cli-environment.ts';
 import { wrapLines } from '../../../../cli/shared/plain-table.ts';
-import { checkWritable, writeWhole } from '../../../../cli/shared/whole-file.ts';
 import { isoTime } from '../../../../lambda/decision/model/brands.ts';
 import { wholeNumber } from '../../../world/base/whole-number.ts';
 import { priceOfWaiting } from '../../replay/prices.ts';
@@ -14,6 +13,7 @@ import type { Backtest, PoolSeries } from '../../replay/result.ts';
 import { compare } from '../../search/compare.ts';
 import type { Target } from '../../search/price-search.ts';
 import { type Tuning, tune } from '../../search/tune.ts';
+import { checkWritable, writeWhole } from '../trace/whole-file.ts';
 import { amountsOf } from './amounts.ts';
 import { cautionsOf } from './cautions.ts';
 import { type ChangeOptions, checkBefore, showChange, withBefore } from './change.ts';

@@ -1,10 +1,10 @@
 /** Writes a trace to a file or to standard output, and says what it contains. */
 import { type CliEnvironment, UsageError } from '../../../../cli/shared/cli-environment.ts';
-import { joined, writeWhole } from '../../../../cli/shared/whole-file.ts';
 import { isoTime } from '../../../../lambda/decision/model/brands.ts';
 import { some } from '../../../../lambda/explain/format.ts';
 import { JOB_KINDS, type Trace } from '../../trace/trace.ts';
 import { writeTrace } from '../../trace/write.ts';
+import { joined, writeWhole } from './whole-file.ts';
 
 type Place = {
   /** A file; `-` is standard output. */

@@ -8,8 +8,8 @@ import {
   UsageError,
 } from '../../../../cli/shared/cli-environment.ts';
 import { readConfig, withConfigOption } from '../../../../cli/shared/live-options.ts';
-import { countTo, parseTime } from '../../../../cli/shared/option-values.ts';
-import { checkWritable } from '../../../../cli/shared/whole-file.ts';
+import { countTo } from '../../../../cli/shared/option-values.ts';
+import { time } from '../../../../lambda/adapters/shared/time.ts';
 import { timeZoneProblem } from '../../../../lambda/config/schema/names.ts';
 import { makeClients } from '../../../../lambda/connect.ts';
 import { type EpochMs, isoTime, plusMs } from '../../../../lambda/decision/model/brands.ts';
@@ -20,6 +20,7 @@ import type { Trace } from '../../trace/trace.ts';
 import { checkSummaryPlace, deliver } from './deliver.ts';
 import type { Period } from './history.ts';
 import { readTraceJobs } from './trace-jobs.ts';
+import { checkWritable } from './whole-file.ts';
 
 type ExportOptions = {
   readonly config: string;
@@ -97,4 +98,12 @@ function parseTimeZone(text: string): string {
   const problem = timeZoneProblem(text);
   if (problem === undefined) return text;
   throw new InvalidArgumentError(`It ${problem}.`);
+}
+
+function parseTime(text: string): EpochMs {
+  const result = time.safeParse(text);
+  if (result.success) return result.data;
+  throw new InvalidArgumentError(
+    'Write a time with its zone: 2026-03-02T08:58:00Z or 2026-03-02T09:58:00+01:00.',
+  );
 }

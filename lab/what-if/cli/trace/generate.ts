@@ -2,13 +2,13 @@
 import type { Command } from 'commander';
 import { type CommandContext, UsageError } from '../../../../cli/shared/cli-environment.ts';
 import { countTo } from '../../../../cli/shared/option-values.ts';
-import { checkWritable } from '../../../../cli/shared/whole-file.ts';
 import { nearestName } from '../../../../lambda/config/schema/names.ts';
 import { wholeNumber } from '../../../world/base/whole-number.ts';
 import { SCENARIOS } from '../../scenarios/index.ts';
 import { generateTrace } from '../../trace/generate/generate.ts';
 import type { Scenario } from '../../trace/generate/scenario.ts';
 import { checkSummaryPlace, deliver } from './deliver.ts';
+import { checkWritable } from './whole-file.ts';
 
 type GenerateOptions = {
   readonly scenario?: string;

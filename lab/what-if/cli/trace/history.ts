@@ -1,6 +1,7 @@
 /** Reads the jobs of organizations for a trace, and the workspace builds that give their reason. */
 
-import { readBuildsSince, readJobsSince, type WorkspaceBuild } from '../../../../cli/adapters/history.ts';
+import * as z from 'zod';
+import { readJobsSince } from '../../../../cli/adapters/history.ts';
 import { InputError } from '../../../../cli/shared/cli-environment.ts';
 import { CoderdAdapter, ROLE } from '../../../../lambda/adapters/coderd/coderd.ts';
 import { CoderdError, type CoderdHttp } from '../../../../lambda/adapters/coderd/http/http.ts';
@@ -9,6 +10,7 @@ import { jobSchema } from '../../../../lambda/adapters/coderd/http/schemas.ts';
 import { SecretError } from '../../../../lambda/adapters/secrets/secrets.ts';
 import type { EpochMs } from '../../../../lambda/decision/model/brands.ts';
 import type { BuildInfo, Job, Reading } from '../../../../lambda/decision/model/snapshot.ts';
+import { MINUTE_MS } from '../../../../lambda/decision/model/units.ts';
 import { some } from '../../../../lambda/explain/format.ts';
 import { unlisted } from '../../../../lambda/look/observe.ts';
 import type { Organization } from '../../../../lambda/look/ports.ts';
@@ -127,4 +129,30 @@ function adviceFor(cause: CoderdError | SecretError): string {
   return mayBeTooMuch
     ? '. If there is too much to read, give a later --from or fewer --days: coderd lists the newest jobs first'
     : '';
+}
+
+/** codersdk.WorkspaceBuild. Its reason distinguishes builds of the lifecycle executor. */
+const workspaceBuildSchema = z.object({
+  initiator_id: z.string().nullish(),
+  reason: z.string(),
+  job: z.object({ id: z.string() }),
+});
+
+export type WorkspaceBuild = z.output<typeof workspaceBuildSchema>;
+
+/** coderd writes a build and its job one after another, so their times differ a little. */
+const SLACK_MS = MINUTE_MS;
+
+/**
+ * Also of a deleted workspace. `since` has no limit (coderd/workspacebuilds.go). Throws CoderdError, `not-found`
+ * if the token's user may not read the workspace.
+ */
+export async function readBuildsSince(
+  http: CoderdHttp,
+  workspaceId: string,
+  since: EpochMs,
+): Promise<readonly WorkspaceBuild[]> {
+  const path = `/api/v2/workspaces/${encodeURIComponent(workspaceId)}/builds`;
+  const query = { since: new Date(since - SLACK_MS).toISOString() };
+  return (await http.get(path, query, z.array(workspaceBuildSchema))).value;
 }

@@ -1,6 +1,5 @@
 /** Reads coderd's jobs, converts them to jobs of a trace, and reports the omitted ones. */
 import { createHash } from 'node:crypto';
-import type { WorkspaceBuild } from '../../../../cli/adapters/history.ts';
 import { InputError } from '../../../../cli/shared/cli-environment.ts';
 import { PREBUILDS_USER } from '../../../../lambda/decision/demand/record.ts';
 import { type EpochMs, isoTime } from '../../../../lambda/decision/model/brands.ts';
@@ -11,7 +10,14 @@ import { displayTags, normalizeTags } from '../../../../lambda/decision/model/ta
 import { few, some } from '../../../../lambda/explain/format.ts';
 import { LONGEST_S } from '../../trace/schema.ts';
 import { EXECUTOR_KINDS, type JobKind, TRANSITIONS, type TraceJob } from '../../trace/trace.ts';
-import { type OrganizationJobs, type Period, type Reader, readBuilds, readJobs } from './history.ts';
+import {
+  type OrganizationJobs,
+  type Period,
+  type Reader,
+  readBuilds,
+  readJobs,
+  type WorkspaceBuild,
+} from './history.ts';
 
 type Kept = { readonly organization: string; readonly job: FinishedJob };
 type Omitted = { readonly why: Omission; readonly id: string };

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { InputError } from './cli-environment.ts';
+import { InputError } from '../../../../cli/shared/cli-environment.ts';
 
 /** Before the work whose result the file gets. Refuses folders, devices and inputs. Throws InputError. */
 export function checkWritable(file: string, inputs: readonly (string | undefined)[] = []): void {
