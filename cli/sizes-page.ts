@@ -39,16 +39,10 @@ export function renderSizes(): string {
   return sizesTable(sized());
 }
 
-const ENDS = ['1,000', '10,000'];
-
-/** What these cost line by line, in docs/cost.md. */
+/** What the smallest costs line by line, in docs/cost.md. */
 export function renderCostLines(): string {
   const sizes = sized();
-  return [
-    linesTable(sizes.filter(({ users }) => ENDS.includes(users))),
-    autoscalerAlone(sizes),
-    ASSUMPTIONS,
-  ].join('\n\n');
+  return [...sizes.slice(0, 1).map(linesTable), autoscalerAlone(sizes), ASSUMPTIONS].join('\n\n');
 }
 
 function sized(): readonly Sized[] {
@@ -76,18 +70,14 @@ function staticFleet({ pools: [pool] }: Deployment, builds: number): number {
   return pool === undefined ? 0 : costOfStaticFleet(pool, builds);
 }
 
-function linesTable(sizes: readonly Sized[]): string {
-  const costs = sizes.map(({ deployment }) => ({
-    loads: [QUIET, USUAL, BUSY].map((load) => costOf(deployment, load)),
-  }));
-  const names = costs[0]?.loads[0]?.map(({ what }) => what) ?? [];
-  const cell = (amounts: readonly number[]) => amounts.map(cents).join(' / ');
-  const rows = names.flatMap((name, line) => {
-    const amounts = costs.map(({ loads }) => loads.map((lines) => lines[line]?.dollars ?? 0));
-    return amounts.flat().some((amount) => amount > 0) ? [[name, ...amounts.map(cell)]] : [];
+function linesTable({ deployment, users }: Sized): string {
+  const loads = [QUIET, USUAL, BUSY].map((load) => costOf(deployment, load));
+  const rows = (loads[0] ?? []).flatMap(({ what }, line) => {
+    const amounts = loads.map((lines) => lines[line]?.dollars ?? 0);
+    return amounts.some((amount) => amount > 0) ? [[what, ...amounts.map(cents)]] : [];
   });
-  const total = ['**all**', ...costs.map(({ loads }) => cell(loads.map(totalOf)))];
-  return table(['', ...sizes.map(({ users }) => `${users} users`)], [...rows, total]);
+  const total = ['**all**', ...loads.map((lines) => cents(totalOf(lines)))];
+  return table([`${users} users`, 'quiet', 'usual', 'busy'], [...rows, total]);
 }
 
 function autoscalerAlone(sizes: readonly Sized[]): string {
