@@ -20,12 +20,24 @@ process.exitCode = await runCli(process.argv.slice(2), {
   ...(process.stderr.isTTY && process.env.TERM !== 'dumb' ? { terminal: process.stderr } : {}),
   ...(process.stdout.isTTY ? { columns: process.stdout.columns } : {}),
   ...(process.stdin.isTTY && process.stderr.isTTY ? { ask } : {}),
+  onInterrupt: (run) => {
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+    const off = () => {
+      for (const signal of signals) process.off(signal, once);
+    };
+    const once = () => {
+      off();
+      run();
+    };
+    for (const signal of signals) process.on(signal, once);
+    return off;
+  },
   now: () => Date.now() as EpochMs,
 });
 
 /**
  * On standard error, because standard output may go to a file. Throws UsageError if the person ends the
- * input (Ctrl-C, Ctrl-D). Only `setup` asks, so the other commands do not load readline.
+ * input (Ctrl-C, Ctrl-D). Only `setup` and `prove` ask, so the other commands do not load readline.
  */
 async function ask(question: string): Promise<string> {
   const { createInterface } = await import('node:readline/promises');

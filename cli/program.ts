@@ -66,6 +66,10 @@ const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
       load: async () => (await import('./keys/rotate.ts')).addKeysCommand,
       examples: { keys: ['rotate gpu', 'rotate gpu --json'] },
     },
+    {
+      load: async () => (await import('./prove/command.ts')).addProveCommand,
+      examples: { prove: ['proving', 'proving --yes --out proved.json'] },
+    },
   ],
   'What if:': [
     {

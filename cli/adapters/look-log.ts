@@ -12,6 +12,8 @@ const lookSchema = z.object({
   takenAt: time,
   failures: z.array(z.string()).default([]),
   service: z.string().optional(),
+  function_request_id: z.string().optional(),
+  lookAgainAfterMs: z.number().nullish(),
 });
 
 /** `line`: as the function logged it. */

@@ -3,7 +3,7 @@ import { Role } from 'aws-cdk-lib/aws-iam';
 import { Function as LambdaFunction, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { ParameterTier, StringParameter } from 'aws-cdk-lib/aws-ssm';
 import { Construct } from 'constructs';
-import { recordNameOf } from '../../../lambda/decision/model/service-tags.ts';
+import { FUNCTION_ROLE, recordNameOf } from '../../../lambda/decision/model/service-tags.ts';
 import { METRICS_NAMESPACE } from '../../../lambda/telemetry/metric-names.ts';
 import { allow, ownService, permit } from '../shared/iam.ts';
 import { acknowledge, acknowledgeAll } from '../shared/nag.ts';
@@ -74,7 +74,7 @@ function buildRecord(scope: Construct): StringParameter {
 
 function functionRole(scope: Construct, props: LookFunctionProps, record: StringParameter): Role {
   const role = new Role(scope, 'Role', {
-    description: "Permissions of the autoscaler's function",
+    description: FUNCTION_ROLE,
     assumedBy: ownService(scope, 'lambda.amazonaws.com'),
   });
   permitLooks(role, props);

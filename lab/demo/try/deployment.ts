@@ -11,20 +11,23 @@ import type { JobWait } from '../../../lambda/look/waits/job-wait.ts';
 import { waitLine } from '../../../lambda/look/waits/wait-line.ts';
 import { Random } from '../../world/base/random.ts';
 import { VirtualScheduler } from '../../world/base/virtual-scheduler.ts';
+import type { WrongEcs } from '../../world/ecs/protection.ts';
 import { InProcessFunction } from '../../world/in-process/function.ts';
-import { type ServedWorld, serveWorld } from '../../world/serve.ts';
+import { serveWorld } from '../../world/serve.ts';
 import { synthesizeStack } from '../../world/synthesized-stack.ts';
 import { World } from '../../world/world.ts';
 import { environmentOf, functionEnvironment } from '../function/environment.ts';
 import { RunningFunction } from '../function/running-function.ts';
 import { addScheduledWorkspaces, planBuilds, planDeath } from './builds.ts';
-import { POOLS, tryConfig } from './pools.ts';
+import { POOLS, PROVE, tryConfig } from './pools.ts';
 
 export type DeploymentOptions = {
   readonly folder: string;
   /** Hours of builds before the start. */
   readonly hours: number;
   readonly seed: number;
+  /** Adds a pool for `autoscaler prove`, in an ECS that does this wrong, or nothing. @default no such pool */
+  readonly prove?: WrongEcs | 'right' | undefined;
   readonly onEvent: (line: string) => void;
   readonly onChange: (change: LoggedChange) => void;
 };
@@ -63,16 +66,17 @@ export async function startDeployment(options: DeploymentOptions): Promise<Runni
   planBuilds({ world, random: new Random(seed), announce: (line) => announce(line) });
   planDeath(world, options.hours * HOUR_MS - DIED_BEFORE_MS);
   const served = await serveWorld(world, { clock: now });
-  const configFile = writeConfig(folder, served);
-  const stack = synthesizeStack(tryConfig(served.coderdUrl), join(folder, 'cdk.out'));
-  const { config } = loadConfig(configFile);
+  const config = tryConfig(served.coderdUrl, poolsOf(options));
+  const configFile = writeConfig(folder, config);
+  const stack = synthesizeStack(config, join(folder, 'cdk.out'));
   await passTime(world, {
-    config: { ...config, looks: { everyMs: PAST_LOOKS_MS } },
+    config: { ...loadConfig(configFile).config, looks: { everyMs: PAST_LOOKS_MS } },
     seed,
     until: now(),
     onError: (cause) => options.onEvent(messageOf(cause)),
   });
   announce = options.onEvent;
+  if (options.prove !== 'right') world.ecs.wrong = options.prove;
   const running = new RunningFunction(stack, {
     environment: functionEnvironment(world, served),
     onLine: (line) => {
@@ -91,11 +95,14 @@ export async function startDeployment(options: DeploymentOptions): Promise<Runni
   };
 }
 
-function newWorld({ hours, seed }: DeploymentOptions): World {
+const poolsOf = ({ prove }: DeploymentOptions) => (prove === undefined ? POOLS : [...POOLS, PROVE]);
+
+function newWorld(options: DeploymentOptions): World {
+  const { hours, seed } = options;
   const world = new World({
     start: plusMs(now(), -hours * HOUR_MS),
     seed,
-    pools: POOLS,
+    pools: poolsOf(options),
     latencies: { boot: [3_000, 7_000], stop: [2_000, 6_000], healthyMs: 10_000 },
     // none: a script that pauses a pool and resumes it at once has to read the new tags
     readLagMs: 0,
@@ -104,11 +111,11 @@ function newWorld({ hours, seed }: DeploymentOptions): World {
   return world;
 }
 
-function writeConfig(folder: string, { coderdUrl }: ServedWorld): string {
+function writeConfig(folder: string, config: string): string {
   const file = join(folder, 'autoscaler.yaml');
   try {
     mkdirSync(folder, { recursive: true });
-    writeFileSync(file, tryConfig(coderdUrl));
+    writeFileSync(file, config);
   } catch (cause) {
     throw new FolderError(`writing ${file}: ${messageOf(cause)}. Give another folder with --out`, { cause });
   }

@@ -5,13 +5,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { quoted } from '../../../cli/shared/shell-words.ts';
 import { watch } from '../../../cli/watch/command.ts';
 import type { WatchServer } from '../../../cli/watch/server.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { some } from '../../../lambda/explain/format.ts';
 import { wholeNumber } from '../../world/base/whole-number.ts';
+import { WRONG_ECS, type WrongEcs } from '../../world/ecs/protection.ts';
 import { exportLine } from '../function/environment.ts';
 import { changeEvent, eventText, paintFor, type ScreenEvent } from '../screen/event.ts';
 import { FolderError, type RunningTry, startBeforeSetup, startDeployment } from './deployment.ts';
@@ -27,6 +28,7 @@ type TryOptions = {
   readonly hours: number;
   readonly seed: number;
   readonly beforeSetup: boolean;
+  readonly prove?: WrongEcs | 'right';
 };
 
 const program = new Command('try')
@@ -34,9 +36,14 @@ const program = new Command('try')
   .option('--out <folder>', 'folder for the configuration and the environment', join('dist', 'try'))
   .option('--hours <number>', `hours of builds before the start, at most ${MOST_HOURS}`, parseHours, 2)
   .option('--before-setup', 'nothing is deployed yet, to try autoscaler setup', false)
+  .addOption(
+    new Option('--prove [wrong]', 'add a pool for autoscaler prove, in an ECS that does this wrong')
+      .choices(['right', ...WRONG_ECS])
+      .preset('right'),
+  )
   .option('--seed <number>', 'seed of the random builds', wholeNumber, 1)
   .parse();
-const { out, hours, seed, beforeSetup } = program.opts<TryOptions>();
+const { out, hours, seed, beforeSetup, prove } = program.opts<TryOptions>();
 
 const stream = process.stdout;
 const paint = paintFor(stream);
@@ -70,6 +77,7 @@ function start(): Promise<RunningTry> {
     folder: out,
     hours,
     seed,
+    prove,
     onEvent: (text) => show({ text }),
     onChange: (change) => show(changeEvent(change)),
   }).catch(async (error: unknown) => {
@@ -99,7 +107,9 @@ function introduction({ jobs }: RunningTry, page: WatchServer | undefined): stri
     '',
     'Then try, for example:',
     '',
-    ...(beforeSetup ? SETUP_COMMANDS : COMMANDS).map((command) => `  npx autoscaler ${command}`),
+    ...(beforeSetup ? SETUP_COMMANDS : [...COMMANDS, ...(prove === undefined ? [] : ['prove proving'])]).map(
+      (command) => `  npx autoscaler ${command}`,
+    ),
     '',
     'docs/quickstart.md explains what you see. Events and changes follow here:',
     '',

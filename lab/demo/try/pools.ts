@@ -11,18 +11,25 @@ export const POOLS: readonly PoolSpec[] = [
   { name: 'gpu', organization: 'default', tags: { cluster: 'gpu' } },
   { name: 'data', organization: 'data', tags: { team: 'data' } },
   { name: 'web', organization: 'default', tags: { team: 'web' } },
-].map((pool) => ({ ...pool, desiredCount: 0, template: { image: IMAGE } }));
+].map(idle);
+
+/** For `autoscaler prove`: no template has its tag. */
+export const PROVE: PoolSpec = idle({ name: 'proving', organization: 'default', tags: { proving: 'yes' } });
+
+function idle(pool: PoolSpec): PoolSpec {
+  return { ...pool, desiredCount: 0, template: { image: IMAGE } };
+}
 
 const MAX = 8;
 
 /** As a user writes it. `default` keeps free daemons; the others scale in to zero, to show more. */
-export function tryConfig(coderdUrl: string): string {
+export function tryConfig(coderdUrl: string, pools = POOLS): string {
   const config = {
     coder: { url: coderdUrl, token: { secret: 'coder/autoscaler-token' } },
     looks: { every: '2s' },
     limits: { maxTasks: 40 },
     defaults: { image: IMAGE },
-    pools: POOLS.map(({ name, organization, tags }) => {
+    pools: pools.map(({ name, organization, tags }) => {
       const key = { secret: `coder/keys/${name}` };
       const warm = name === 'default' ? {} : { warm: 0 };
       return { name, organization, tags, key, max: MAX, ...warm, startTime: '15s' };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FUNCTION_ROLE } from '../../../lambda/decision/model/service-tags.ts';
 import { AwsError, type AwsService, accessDenied, type Caller, operationsFor } from '../base/aws-service.ts';
 
 /** What an AWS account has beside its resources: stacks, quotas with their requests, and ECS's role. */
@@ -16,6 +17,12 @@ export class AccountModel {
   serviceRole: 'none' | 'made' | 'there' = 'none';
   /** Whether a person may make roles, but not look at them. */
   hidesRoles = false;
+  /** What the function's role may do in ECS, as IAM's policy simulation tells it. */
+  readonly functionMay = new Set(
+    ['DescribeServices', 'UpdateService', 'DescribeTasks', 'GetTaskProtection', 'UpdateTaskProtection'].map(
+      (name) => `ecs:${name}`,
+    ),
+  );
 }
 
 export function callQuery(model: AccountModel, form: URLSearchParams, caller: Caller): string {
@@ -23,8 +30,11 @@ export function callQuery(model: AccountModel, form: URLSearchParams, caller: Ca
   if (action === 'GetCallerIdentity') return answer(action, identity(model, caller));
   if (action === 'DescribeStacks' && caller === 'person')
     return answer(action, stacks(model, form.get('StackName') ?? ''));
+  if (action === 'ListStackResources' && caller === 'person') return answer(action, STACK_ROLES);
+  if (action === 'SimulatePrincipalPolicy' && caller === 'person')
+    return answer(action, simulate(model, form));
   if (action === 'GetRole' && caller === 'person' && !model.hidesRoles)
-    return answer(action, serviceRole(model));
+    return answer(action, roleXml(form.get('RoleName')) ?? serviceRole(model));
   if (action === 'CreateServiceLinkedRole' && caller === 'person')
     return answer(action, createServiceRole(model, form.get('AWSServiceName') ?? ''));
   throw accessDenied(`cloudformation:${action}`, { caller });
@@ -57,6 +67,37 @@ const outputs = ({ cluster }: { readonly cluster?: string }): string =>
 
 const ROLE = 'AWSServiceRoleForECS';
 const ROLE_XML = `<Role><Path>/aws-service-role/ecs.amazonaws.com/</Path><RoleName>${ROLE}</RoleName><RoleId>AROA</RoleId><Arn>arn:aws:iam::123456789012:role/aws-service-role/ecs.amazonaws.com/${ROLE}</Arn><CreateDate>2026-03-02T09:00:00Z</CreateDate></Role>`;
+
+/** Of any stack: the roles of its schedule and of its function, by physical name. */
+const STACK_ROLE_NAMES: Readonly<Record<string, string>> = {
+  AutoscalerScheduleRole88715A7E: 'Starts the function',
+  AutoscalerRole728808EE: FUNCTION_ROLE,
+};
+const STACK_ROLES = `<StackResourceSummaries>${Object.keys(STACK_ROLE_NAMES)
+  .map(
+    (id) =>
+      `<member><ResourceType>AWS::IAM::Role</ResourceType><LogicalResourceId>${id}</LogicalResourceId><PhysicalResourceId>${id}</PhysicalResourceId></member>`,
+  )
+  .join('')}</StackResourceSummaries>`;
+
+function roleXml(name: string | null): string | undefined {
+  const description = STACK_ROLE_NAMES[name ?? ''];
+  if (description === undefined) return undefined;
+  const arn = `arn:aws:iam::123456789012:role/${name}`;
+  return `<Role><Path>/</Path><RoleName>${name}</RoleName><RoleId>AROA</RoleId><Arn>${arn}</Arn><CreateDate>2026-03-02T09:00:00Z</CreateDate><Description>${description}</Description></Role>`;
+}
+
+function simulate({ functionMay }: AccountModel, form: URLSearchParams): string {
+  const isFunction = form.get('PolicySourceArn')?.endsWith('AutoscalerRole728808EE') ?? false;
+  const actions = [...form].flatMap(([name, value]) =>
+    name.startsWith('ActionNames.member.') ? [value] : [],
+  );
+  const rows = actions.map((action) => {
+    const decision = isFunction && functionMay.has(action) ? 'allowed' : 'implicitDeny';
+    return `<member><EvalActionName>${action}</EvalActionName><EvalDecision>${decision}</EvalDecision></member>`;
+  });
+  return `<EvaluationResults>${rows.join('')}</EvaluationResults><IsTruncated>false</IsTruncated>`;
+}
 
 function serviceRole(model: AccountModel): string {
   const { serviceRole: seen } = model;

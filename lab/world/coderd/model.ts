@@ -119,6 +119,7 @@ export class CoderdModel implements DaemonServer {
   readonly #imports = new Map<string, Job>();
   /** Undefined until there is a preset. */
   #prebuilds: Prebuilds | undefined;
+  readonly #files = new Map<string, string>();
   #builtIns = 0;
   #workspaceCount = 0;
 
@@ -302,6 +303,17 @@ export class CoderdModel implements DaemonServer {
     };
     this.#insert(job, (inserted) => this.#imports.set(added.id, inserted));
     return added;
+  }
+
+  /** Returns its id. */
+  addFile(content: string): string {
+    const id = this.#random.uuid();
+    this.#files.set(id, content);
+    return id;
+  }
+
+  file(id: string): string | undefined {
+    return this.#files.get(id);
   }
 
   /** The job of `importVersion`; undefined for a version that needed no import. */

@@ -1,10 +1,11 @@
+import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Random } from '../base/random.ts';
 import type { Timeline } from '../base/timeline.ts';
 import type { AgentAnswer, TaskAgent } from './parts/container.ts';
 import type { History } from './parts/history.ts';
 import type { Latencies } from './parts/latencies.ts';
-import type { ProtectionFailure } from './protection.ts';
-import type { EcsTask, Protection } from './task.ts';
+import { MAX_MINUTES, type ProtectionFailure, type WrongEcs } from './protection.ts';
+import { type EcsTask, expiryOf, type Protection } from './task.ts';
 
 const UNREACHABLE: AgentAnswer = { kind: 'error', code: 'RequestCanceled' };
 const THROTTLED: AgentAnswer = { kind: 'error', code: 'ThrottlingException' };
@@ -23,6 +24,8 @@ type ProtectionServer = {
   readonly latencies: Pick<Latencies, 'lease'>;
   readonly agentFaults: AgentFaults;
   readonly agentsDown: boolean;
+  readonly wrong: WrongEcs | undefined;
+  now(): EpochMs;
   seen<T>(history: History<T>): T | undefined;
   admits(operation: 'task-protection'): boolean;
   protect(task: string, minutes: number): ProtectionFailure | undefined;
@@ -47,9 +50,15 @@ export function taskAgent(model: ProtectionServer, task: EcsTask): TaskAgent {
   const write = (failure: ProtectionFailure | undefined): AgentAnswer =>
     failure === undefined ? answerOf(task.protections.latest) : { kind: 'failure', reason: failure };
   return {
-    protect: (minutes, onAnswer) => call(() => write(model.protect(id, minutes)), onAnswer),
+    protect: (minutes, onAnswer) =>
+      call(() => (model.wrong === 'lease' ? UNREACHABLE : write(model.protect(id, minutes))), onAnswer),
     release: (onAnswer) => call(() => write(model.unprotect(id)), onAnswer),
-    look: (onAnswer) => call(() => answerOf(model.seen(task.protections)), onAnswer),
+    look: (onAnswer) =>
+      call(() => {
+        const seen = answerOf(model.seen(task.protections));
+        if (model.wrong !== 'request' || seen.kind !== 'protection' || !seen.enabled) return seen;
+        return { ...seen, expiresAt: expiryOf(model.now(), MAX_MINUTES) };
+      }, onAnswer),
     desiredStatus: () => (task.isToldToStop ? 'STOPPED' : 'RUNNING'),
   };
 }

@@ -25,6 +25,7 @@ import {
   type DeploymentBlocked,
   isBlocked,
   type ProtectionFailure,
+  type WrongEcs,
 } from './protection.ts';
 import type { CleanupReading, RolloutReading } from './rollout.ts';
 import { EcsService, isCleaningUp, type SimulatedDeployment } from './service.ts';
@@ -97,6 +98,8 @@ export class EcsModel {
   reclaims: { readonly share: number; readonly afterMs: readonly [from: number, to: number] } | undefined;
   /** This share of the tasks freezes as soon as it runs. */
   freezing = 0;
+  /** What this ECS does otherwise than `autoscaler prove` assumes. */
+  wrong: WrongEcs | undefined;
   /** Services, by name, that Application Auto Scaling keeps within bounds. */
   readonly scalableTargets = new Map<string, { readonly min: number; readonly max: number }>();
   readonly #options: EcsOptions;
@@ -219,6 +222,7 @@ export class EcsModel {
     const service = new EcsService(identity, first, {
       ...this.#around(),
       victims: this.#options.victims ?? 'random',
+      ignoresProtection: () => this.wrong === 'protection',
       rollout: this.#options.rollout ?? {},
       cleanup: this.#options.cleanup ?? {},
       launch: (of, deployment) => this.#launchFor(of, deployment),
@@ -246,7 +250,9 @@ export class EcsModel {
     if (typeof found === 'string') return found;
     if (!found.isWanted && this.#options.lateLease === 'refused') return 'TASK_NOT_VALID';
     if (found.isWanted && this.#isBlocked(found)) return 'DEPLOYMENT_BLOCKED';
-    found.protect(expiryOf(this.now(), minutes));
+    const endsAt = expiryOf(this.now(), minutes);
+    const longest = Math.max(endsAt, found.protections.latest.expiresAt ?? 0) as EpochMs;
+    found.protect(this.wrong === 'end' ? longest : endsAt);
     return undefined;
   }
 

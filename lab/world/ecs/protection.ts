@@ -15,6 +15,13 @@ export type BlockedTasks = 'all' | 'old-revision';
 
 export type ProtectionFailure = 'DEPLOYMENT_BLOCKED' | 'MISSING' | 'TASK_NOT_VALID';
 
+/**
+ * ECS stops protected tasks, keeps the later end of a protection, lets no guard protect its task, or shows no guard
+ * that its protection has changed.
+ */
+export const WRONG_ECS = ['protection', 'end', 'lease', 'request'] as const;
+export type WrongEcs = (typeof WRONG_ECS)[number];
+
 export const DEFAULT_MINUTES = 120;
 export const MAX_MINUTES = 2880;
 

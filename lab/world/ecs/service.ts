@@ -57,6 +57,7 @@ type ServiceEnvironment = {
   readonly latencies: Latencies;
   readonly historyMs: number;
   readonly victims: Victims;
+  readonly ignoresProtection: () => boolean;
   readonly rollout: RolloutReading;
   readonly cleanup: CleanupReading;
   /** Creates a task of a deployment; returns undefined when Fargate's launch rate is used up. */
@@ -213,7 +214,10 @@ export class EcsService {
         primaryId: this.state.primary.id,
         minimumHealthyPercent: this.identity.minimumHealthyPercent,
         maximumPercent: this.identity.maximumPercent,
-        tasks: [...this.tasks].map(scheduledTask),
+        tasks: [...this.tasks].map((task) => ({
+          ...scheduledTask(task),
+          ...(this.#around.ignoresProtection() && { isProtected: false }),
+        })),
         owedOld: this.#owedOld,
         keepsStartingOld: this.#around.rollout.replacement === 'same',
         countsOld: !isCleaningUp(this.state) || this.#around.cleanup.counts,

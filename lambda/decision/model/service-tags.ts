@@ -15,6 +15,9 @@ export const recordNameOf = (stack: string): string => `/coder-provisioner-autos
 export const ORGANIZATION_TAG = `${PREFIX}organization`;
 export const SCALE_IN_TAG = `${PREFIX}scale-in`;
 
+/** The description of the function's role, by which `autoscaler prove` finds it in the stack. */
+export const FUNCTION_ROLE = "Permissions of the autoscaler's function";
+
 /** On the secret of a managed key, by the key function: the id of the present key. */
 export const KEY_ID_TAG = `${PREFIX}key-id`;
 

@@ -28,7 +28,7 @@ import {
   QueryParameters,
   type UserRequest,
 } from './request.ts';
-import { templates, templateVersion } from './template-routes.ts';
+import { cancelVersion, createVersion, templates, templateVersion, uploadFile } from './template-routes.ts';
 import { workspaceBuilds, workspaces } from './workspace-routes.ts';
 
 const LICENSED: ReadonlySet<string> = new Set(['entitlements', 'provisionerkeys']);
@@ -47,7 +47,7 @@ export function coderdHandler(model: CoderdModel): RequestListener {
     const { method, headers } = request;
     const reply = (body: string): void =>
       send(response, route({ model, parts: { method, url, headers, body }, authenticated }));
-    if (method !== 'POST' && method !== 'PUT') reply('');
+    if (method !== 'POST' && method !== 'PUT' && method !== 'PATCH') reply('');
     else readBody(request, reply);
   };
 }
@@ -115,7 +115,7 @@ function inOrganization({ about }: OrganizationRoute, segment: string, request: 
 }
 
 type RoutePlace = {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly segments: readonly string[];
 };
 type OrganizationRoute = RoutePlace & { readonly about: (request: OrganizationRequest) => Answer };
@@ -158,6 +158,9 @@ const ROUTES: readonly Route[] = [
   get('workspaces/:id/builds', workspaceBuilds),
   get('templates', templates),
   get('templateversions/:id', templateVersion),
+  { method: 'PATCH', segments: ['templateversions', ID, 'cancel'], handle: cancelVersion },
+  { method: 'POST', segments: ['files'], handle: uploadFile },
+  about('POST', 'templateversions', createVersion),
   { method: 'POST', segments: ['authcheck'], handle: authCheck },
 ];
 

@@ -1,17 +1,22 @@
 /** Templates, their versions and files (codersdk of 2.30, docs/internals/coder.md §10). */
+import { z } from 'zod';
 import type { JobId } from '../../../../lambda/decision/model/brands.ts';
+import { parseQuietly } from '../../../../lambda/decision/model/parse-quietly.ts';
 import { tagKey } from '../../../../lambda/decision/model/tags.ts';
 import { WEEKDAYS } from '../../../../lambda/decision/model/zones.ts';
 import type { CoderdModel } from '../model.ts';
 import { rfc3339 } from '../queries/times.ts';
+import { CoderdRefusal } from '../rules/refusal.ts';
 import { type JobRecord, pastJob } from '../tables/jobs.ts';
 import type { TemplateRecord, TemplateVersion } from '../tables/templates.ts';
+import { holds } from '../tables/tokens.ts';
 import {
   type Answer,
   badUuid,
   invalid,
   isUuid,
   NOT_FOUND,
+  type OrganizationRequest,
   searchKeyOf,
   type UserRequest,
 } from './request.ts';
@@ -43,6 +48,49 @@ export function templateVersion({ model, ids: [id = ''] }: UserRequest): Answer 
   return found === undefined
     ? NOT_FOUND
     : { status: 200, body: versionAnswer(found.template, found.version, model) };
+}
+
+/** Only its text: imports sleep as long as it says. The header with the media type is not checked. */
+export function uploadFile({ model, body }: UserRequest): Answer {
+  return { status: 201, body: { hash: model.addFile(body) } };
+}
+
+const newVersion = z.object({
+  message: z.string(),
+  storage_method: z.literal('file'),
+  file_id: z.string(),
+  provisioner: z.literal('terraform'),
+  tags: z.record(z.string(), z.string()),
+});
+
+/** Template admins of the organization only, who are here those that may read its workspaces. */
+export function createVersion({ model, user, organization, body }: OrganizationRequest): Answer {
+  if (!holds(user.canReadWorkspaces, organization.id)) return NOT_FOUND;
+  const asked = newVersion.safeParse(parseQuietly(body));
+  if (!asked.success) return { status: 400, body: { message: 'Request body must be valid JSON.' } };
+  const { file_id: fileId, tags } = asked.data;
+  const file = model.file(fileId);
+  if (file === undefined) return { status: 404, body: { message: 'File not found.' } };
+  // the import plans a start and a stop
+  const durationMs = 2000 * Number(/sleep (\d+)/.exec(file)?.[1] ?? 5);
+  const { id } = model.importVersion({ organization: organization.name, fileId, tags, durationMs });
+  const found = model.findVersion(id);
+  return found === undefined
+    ? NOT_FOUND
+    : { status: 201, body: versionAnswer(found.template, found.version, model) };
+}
+
+export function cancelVersion({ model, ids: [id = ''] }: UserRequest): Answer {
+  const found = model.findVersion(id);
+  const job = found && model.importOf(found.version);
+  if (job === undefined) return NOT_FOUND;
+  try {
+    model.cancelJob(job.id);
+    return { status: 200, body: { message: 'Job has been marked as canceled...' } };
+  } catch (cause) {
+    if (!(cause instanceof CoderdRefusal)) throw cause;
+    return { status: cause.status, body: { message: cause.message } };
+  }
 }
 
 /** Monday first, as coderd lists them. */

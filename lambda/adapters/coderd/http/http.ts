@@ -208,7 +208,7 @@ export class CoderdHttp {
   }
 
   async #sendOnce(
-    { method, path, query = {}, body }: Question,
+    { method, path, query = {}, body, type = 'application/json' }: Question,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<RawAnswer> {
@@ -224,7 +224,7 @@ export class CoderdHttp {
           accept: 'application/json',
           'accept-encoding': 'identity',
           ...headers,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(body === undefined ? {} : { 'content-type': type }),
         },
       });
       statusCode = response.statusCode;
@@ -300,11 +300,13 @@ type Instead = {
 };
 
 export type Question = {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   /** A list sends the parameter more than once. */
   readonly query?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: string;
+  /** The media type of the body. @default application/json */
+  readonly type?: string;
   /** It changes coderd, so it is never sent again: lambda/keys/, `autoscaler setup`. @default false */
   readonly once?: boolean;
   readonly signal?: AbortSignal | undefined;

@@ -1,0 +1,93 @@
+/**
+ * Whether a pool may be used for the experiment: it has no task and no override, and no build but that of the
+ * experiment can run in it. What cannot be read is a reason to refuse.
+ */
+import type { Config, PoolConfig } from '../../lambda/decision/model/config.ts';
+import { STACK_TAG, tagOf } from '../../lambda/decision/model/service-tags.ts';
+import type { OrganizationReadings, Service, Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import { canRun, displayTags } from '../../lambda/decision/model/tags.ts';
+import { deriveOverrides } from '../../lambda/decision/settings/overrides.ts';
+import { nameInParts } from '../../lambda/decision/supply/daemons.ts';
+import { some } from '../../lambda/explain/format.ts';
+import type { TemplateTags } from '../adapters/templates.ts';
+import { findLogGroup, type LogGroup } from '../logs/function-log.ts';
+import { InputError } from '../shared/cli-environment.ts';
+import { unreadLists } from '../shared/live.ts';
+import { findPool, findService } from '../shared/override-target.ts';
+
+export type Place = {
+  readonly pool: PoolConfig;
+  readonly organization: OrganizationReadings;
+  readonly service: Service;
+  readonly stack: string;
+  readonly log: LogGroup;
+};
+
+type Seen = {
+  readonly config: Config;
+  readonly snapshot: Snapshot;
+  readonly templates: readonly TemplateTags[];
+};
+
+/** Throws InputError with the reason if the pool must not be used. */
+export function findPlace(name: string, seen: Seen): Place {
+  const { config, snapshot } = seen;
+  const pool = findPool(name, config.pools);
+  const refusal = (why: string) => new InputError(`proving in pool "${name}": ${why}`);
+  const unread = unreadLists(snapshot)[0];
+  if (unread !== undefined) throw refusal(`it must be sure that no other build can run there. ${unread}`);
+  const organization = snapshot.coder.organizations.find((each) => isIn(pool, each));
+  const service = findService(name, snapshot.ecs.services);
+  const log = findLogGroup(snapshot.ecs.services.items, config);
+  const stack = tagOf(service, STACK_TAG);
+  if (organization === undefined || log === undefined || stack === undefined)
+    throw refusal('its organization, stack or log group is unknown. Run autoscaler doctor');
+  const why = useOf(pool, service, snapshot) ?? othersIn(pool, organization, seen);
+  if (why !== undefined) throw refusal(why);
+  return { pool, organization, service, stack, log };
+}
+
+const isIn = ({ organization }: PoolConfig, { id, name }: OrganizationReadings): boolean =>
+  organization === name || organization === id;
+
+/** Why the pool is not free, if so. */
+function useOf(pool: PoolConfig, service: Service, { takenAt, ecs }: Snapshot): string | undefined {
+  if (pool.retiring) return 'it is retiring';
+  if (deriveOverrides(service, takenAt).active.length > 0)
+    return `it has an override. Run: autoscaler resume ${pool.name}, or autoscaler unpin ${pool.name}`;
+  const group = `service:${service.serviceName}`;
+  const tasks = ecs.tasks.items.filter((task) => task.group === group && task.desiredStatus !== 'STOPPED');
+  if (service.desiredCount === 0 && tasks.length === 0) return undefined;
+  return `it has ${some(tasks.length, 'task')} and a desired count of ${service.desiredCount}. Use a pool of its own with min: 0 and warm: 0, and wait until it has none`;
+}
+
+/** Whose builds could run in the pool, or who could take its build, if so. */
+function othersIn(
+  { name, tags }: PoolConfig,
+  organization: OrganizationReadings,
+  { config, templates }: Seen,
+): string | undefined {
+  const { workspaces, jobs, daemons } = organization;
+  if (tags.scope === 'user' || Object.keys(displayTags(tags)).length === 0)
+    return 'a pool without a tag of its own gets other builds. Give it a tag that no template has, and deploy it';
+  if (workspaces === undefined)
+    return 'workspaces are unknown, as no pool of its organization has wake: true';
+  const template = templates.find(
+    (each) => each.organization === organization.id && (!each.tags || canRun(tags, each.tags)),
+  );
+  const workspace = workspaces.items.find(({ latest_build: { job } }) => !job.tags || canRun(tags, job.tags));
+  const job = jobs.items.find((each) => canRun(tags, each.tags));
+  const daemon = daemons.items.find(
+    (each) => each.status !== 'offline' && canRun(each.tags, tags) && nameInParts(each.name).pool !== name,
+  );
+  const pool = config.pools.find(
+    (each) => each.name !== name && isIn(each, organization) && canRun(each.tags, tags),
+  );
+  const why =
+    (template && `builds of template "${template.name}" can run there`) ??
+    (workspace && `builds of workspace "${workspace.name ?? workspace.id}" can run there`) ??
+    (job && `job ${job.id} (${job.status}) can run there`) ??
+    (daemon && `daemon "${daemon.name}" could take its build`) ??
+    (pool && `pool "${pool.name}" could take its build`);
+  return why && `${why}. Use a pool with a tag that no template, no daemon and no other pool has`;
+}
