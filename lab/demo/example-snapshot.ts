@@ -39,7 +39,7 @@ const BUILDS: readonly Builds[] = [
   // often enough that a free daemon is worth its price
   ...Array.from({ length: 70 }, (_, at) => ({ ...DOCKER, agoS: 7180 - at * 100, people: 0, seconds: 45 })),
   { ...DOCKER, agoS: 45, people: 3, seconds: 120 },
-  { ...DOCKER, agoS: 1, people: 5, seconds: 60 },
+  { ...DOCKER, agoS: 1, people: 3, seconds: 60 },
   { ...NOTEBOOK, agoS: 200, people: 3, seconds: 400 },
   { ...SIMULATION, agoS: 185, people: 2, seconds: 60 },
   { ...SPARK, agoS: 225, people: 2, seconds: 45 },
