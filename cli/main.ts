@@ -4,6 +4,7 @@ import './node-floor.mjs';
 import type { EpochMs } from '../lambda/decision/model/brands.ts';
 import { runCli } from './program.ts';
 import { UsageError } from './shared/cli-environment.ts';
+import { runningTry } from './shared/running-try.ts';
 
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   // a reader such as `head` may close the pipe early
@@ -12,7 +13,14 @@ process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   process.exit(1);
 });
 
-process.exitCode = await runCli(process.argv.slice(2), {
+const args = process.argv.slice(2);
+const variables = runningTry(args, process.env);
+Object.assign(process.env, variables);
+if (variables.AUTOSCALER_CONFIG !== undefined)
+  process.stderr.write('note: this is the simulated deployment of npm run try (dist/try/env)\n');
+
+process.exitCode = await runCli(args, {
+  ...(import.meta.url.endsWith('.ts') ? { command: 'npx autoscaler' } : {}),
   environment: process.env,
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),

@@ -218,14 +218,24 @@ function describeOption(this: Help, option: Option): string {
 /** All but newlines and tabs. The ones for the direction of text make it look like another text. */
 const CONTROL = /[^\P{Cc}\n\t]|[\p{Bidi_Control}\p{Zl}\p{Zp}]/gu;
 
+/** The beginning of a command to type. */
+const HINT = new RegExp(
+  `(?<!npx |by )\\bautoscaler (?=(?:${Object.values(COMMANDS)
+    .flatMap((entries) => entries.flatMap(({ examples }) => Object.keys(examples)))
+    .join('|')})\\b)`,
+  'g',
+);
+
 /** They are written as JSON writes them, so a JSON document keeps its meaning. */
-function withPlainOutput({ out, err, ...rest }: CliEnvironment): CliEnvironment {
+function withPlainOutput({ out, err, command = 'autoscaler', ...rest }: CliEnvironment): CliEnvironment {
+  // a document or a line of a trace stays as it is
+  const typed = (text: string) => (text.startsWith('{') ? text : text.replaceAll(HINT, `${command} `));
   const { terminal }: { readonly terminal?: NodeJS.WritableStream & { readonly columns?: number } } = rest;
   return {
     ...rest,
-    out: (text) => out(plain(text)),
+    out: (text) => out(typed(plain(text))),
     // sentences only: tables and documents go to the other
-    err: (text) => err(wrapLines(plain(text), terminal?.columns)),
+    err: (text) => err(wrapLines(typed(plain(text)), terminal?.columns)),
   };
 }
 

@@ -29,6 +29,9 @@ export function screen(result: DraftResult, columns: number | undefined): string
   return wrapLines(lines.join('\n'), columns);
 }
 
+const ARM64 =
+  'Tasks run on arm64, the default. If an image or a Terraform provider has no arm64 build, write defaults.architecture: x86_64.';
+
 export function poolsText({ pools, notes }: DraftResult): string {
   const columns = ['pool', 'organization', 'tags', 'templates'] as const;
   const table = plainTable(
@@ -40,5 +43,5 @@ export function poolsText({ pools, notes }: DraftResult): string {
       templates.length === 0 ? '(none yet)' : String(templates.length),
     ]),
   );
-  return [table, '', 'Not covered:', ...notes.map((note) => `  - ${note}`)].join('\n');
+  return [table, '', ARM64, '', 'Not covered:', ...notes.map((note) => `  - ${note}`)].join('\n');
 }

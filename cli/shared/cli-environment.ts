@@ -3,6 +3,8 @@ import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 
 export type CliEnvironment = {
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** What a person types here, for hints. @default autoscaler */
+  readonly command?: string;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
   /** Standard error if it is a terminal: for progress bars. */

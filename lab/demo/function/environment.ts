@@ -42,8 +42,8 @@ export function environmentOf(
   };
 }
 
-export function exportLine(environment: Readonly<Record<string, string>>): string {
-  return `export ${Object.entries(environment)
-    .map(([name, value]) => `${name}=${quoted(value)}`)
-    .join(' ')}`;
+/** For a shell, with the process that serves the world (cli/shared/running-try.ts reads both). */
+export function exportLines(environment: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(environment).map(([name, value]) => `export ${name}=${quoted(value)}\n`);
+  return [`# process ${process.pid}\n`, ...lines].join('');
 }

@@ -2,7 +2,7 @@
  * `npm run try`: coderd, ECS and the real function keep running until Ctrl-C, for commands in a
  * second terminal. Time is real; only tasks start faster than on Fargate.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
@@ -13,10 +13,12 @@ import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { some } from '../../../lambda/explain/format.ts';
 import { wholeNumber } from '../../world/base/whole-number.ts';
 import { WRONG_ECS, type WrongEcs } from '../../world/ecs/protection.ts';
-import { exportLine } from '../function/environment.ts';
+import { exportLines } from '../function/environment.ts';
 import { changeEvent, eventText, paintFor, type ScreenEvent } from '../screen/event.ts';
 import { FolderError, type RunningTry, startBeforeSetup, startDeployment } from './deployment.ts';
 
+/** Where `npx autoscaler` finds it by itself. */
+const FOUND = join('dist', 'try');
 const MOST_HOURS = 24;
 const PARENT_CHECK_MS = 500;
 const WATCH_EVERY_MS = 2_000;
@@ -33,7 +35,7 @@ type TryOptions = {
 
 const program = new Command('try')
   .description('keep an embedded coderd and ECS running for the autoscaler command, until Ctrl-C')
-  .option('--out <folder>', 'folder for the configuration and the environment', join('dist', 'try'))
+  .option('--out <folder>', 'folder for the configuration and the environment', FOUND)
   .option('--hours <number>', `hours of builds before the start, at most ${MOST_HOURS}`, parseHours, 2)
   .option('--before-setup', 'nothing is deployed yet, to try autoscaler setup', false)
   .addOption(
@@ -53,6 +55,7 @@ const show = (event: ScreenEvent): void => {
   say(eventText({ time, event, paint, columns: stream.columns }));
 };
 let deployment: RunningTry | undefined;
+let page: WatchServer | undefined;
 let isEnding = false;
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
@@ -69,8 +72,9 @@ say(`Starting a simulated coderd and ECS, with ${past} of builds …`);
 deployment = await start();
 const envFile = join(out, 'env');
 mkdirSync(out, { recursive: true });
-writeFileSync(envFile, `${exportLine(deployment.environment)}\n`);
-say(introduction(deployment, beforeSetup ? undefined : await openWatch(deployment)));
+writeFileSync(envFile, exportLines(deployment.environment));
+if (!beforeSetup) page = await openWatch(deployment);
+say(introduction(deployment));
 
 function start(): Promise<RunningTry> {
   return (beforeSetup ? startBeforeSetup : startDeployment)({
@@ -96,16 +100,18 @@ async function openWatch({ environment }: RunningTry): Promise<WatchServer> {
   return watch({ config, port: 0 }, { ...silent, environment }, WATCH_EVERY_MS);
 }
 
-function introduction({ jobs }: RunningTry, page: WatchServer | undefined): string {
+function introduction({ jobs }: RunningTry): string {
   return [
     `It runs: ${some(jobs, 'job')} so far. Times are UTC. Stop with Ctrl-C.`,
     '',
     ...(page === undefined ? [] : [`See it in your browser: ${page.url}`, '']),
-    'In a second terminal, in this folder, run this, which sets the variables:',
-    '',
-    `  . ${quoted(shown(envFile))}`,
-    '',
-    'Then try, for example:',
+    ...(out === FOUND
+      ? ['In a second terminal, in this folder, try for example:']
+      : [
+          'In a second terminal, in this folder, set the variables, and try for example:',
+          '',
+          `  . ${quoted(shown(envFile))}`,
+        ]),
     '',
     ...(beforeSetup ? SETUP_COMMANDS : [...COMMANDS, ...(prove === undefined ? [] : ['prove proving'])]).map(
       (command) => `  npx autoscaler ${command}`,
@@ -120,7 +126,8 @@ function introduction({ jobs }: RunningTry, page: WatchServer | undefined): stri
 function end(): void {
   if (isEnding || deployment === undefined) process.exit();
   isEnding = true;
-  deployment.close().then(
+  rmSync(envFile, { force: true });
+  Promise.all([deployment.close(), page?.close()]).then(
     () => say('\nStopped.'),
     () => process.exit(1),
   );

@@ -1,8 +1,9 @@
 /** `npm run try` as a process, and the commands of a second terminal against it. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { runningTry } from '../../../cli/shared/running-try.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { type Answer, runIn } from '../../../test/support/cli-run.ts';
 import { ownFolder } from '../../../test/support/own-folder.ts';
@@ -15,17 +16,6 @@ let child: ChildProcess;
 let shown = '';
 let environment: Readonly<Record<string, string>> = {};
 
-/** The variables of an export line, as a shell would set them. */
-function variablesOf(line: string): Readonly<Record<string, string>> {
-  const pairs = line.trim().replace('export ', '').split(' ');
-  return Object.fromEntries(
-    pairs.map((pair) => [
-      pair.slice(0, pair.indexOf('=')),
-      pair.slice(pair.indexOf('=') + 1).replace(/^'(.*)'$/, '$1'),
-    ]),
-  );
-}
-
 const autoscaler = (...args: readonly string[]): Promise<Answer> =>
   runIn({ environment: { ...environment, USER: 'ana' }, now: () => Date.now() as EpochMs }, ...args);
 
@@ -37,7 +27,7 @@ beforeAll(async () => {
     shown += chunk.toString();
   });
   await vi.waitUntil(() => shown.includes('Events and changes follow here'), { ...POLL, timeout: START_MS });
-  environment = variablesOf(readFileSync(join(folder, 'env'), 'utf8'));
+  environment = runningTry(['status'], {}, join(folder, 'env')) as typeof environment;
 }, START_MS);
 beforeEach(() => {
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
@@ -107,6 +97,7 @@ describe('npm run try', () => {
     const ended = new Promise((resolve) => child.on('exit', (...end) => resolve(end)));
     child.kill('SIGINT');
     expect(await ended).toEqual([0, null]);
+    expect(existsSync(join(folder, 'env'))).toBe(false);
     expect(shown).toMatch(/\nStopped\.\n$/);
   });
 

@@ -38,6 +38,7 @@ it('goes from nothing to the command that deploys', async () => {
     `npx cdk bootstrap aws://123456789012/eu-central-1 -c config=${lab.file}`,
     `npx cdk synth --quiet -c config=${lab.file}`,
   ]);
+  expect(out).toContain('Tasks run on arm64, the default.');
   expect(out.replaceAll(/\s+/g, ' ')).toMatch(
     /an idle month \$\d+ \(NAT gateways .*\); with 100 builds on a working day \$\d+ \(/,
   );
