@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-type Class = 'product' | 'lab' | 'tests' | 'data' | 'docs';
+type Class = 'product' | 'lab' | 'tests' | 'data' | 'tools' | 'docs';
 
 /** Lines, and words of documents. */
 const BUDGETS: Readonly<Record<Class, number>> = {
@@ -16,6 +16,7 @@ const BUDGETS: Readonly<Record<Class, number>> = {
   lab: 30_000,
   tests: 53_000,
   data: 8_000,
+  tools: 700,
   docs: 42_000,
 };
 
@@ -24,11 +25,16 @@ const DATA =
   /\.snap$|\/golden\/|^examples\/plan\/snapshot\.json$|^autoscaler\.schema\.json$|\/tag-matching\.json$/;
 const UNCOUNTED = /(?:^|\/)package-lock\.json$|\/recorded\/|\.(?:png|svg|webp)$|^LICENSE$/;
 
+/** What checks, formats and releases the project: nobody deploys or types it. */
+const TOOLS =
+  /^\.|^(?:biome|tsconfig|stryker\.config|package|cdk)\.json$|^vitest\.config\.ts$|^lab\/package\.json$/;
+
 /** By the first pattern that fits. */
 const CLASSES: readonly (readonly [pattern: RegExp, of: Class])[] = [
   [DATA, 'data'],
   [/\.md$/, 'docs'],
   [/^(?:test|lab\/test)\//, 'tests'],
+  [TOOLS, 'tools'],
   [/^lab\//, 'lab'],
   [/./, 'product'],
 ];

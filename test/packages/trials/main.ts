@@ -3,13 +3,13 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { PackagingError, runMain, sh } from '../command.ts';
-import { CLI, CONSTRUCT, type PackageDefinition } from '../definitions.ts';
-import { writePackage } from '../write-package.ts';
+import { PackagingError, runMain, sh } from '../../../packaging/command.ts';
+import { CLI, CONSTRUCT, type PackageDefinition } from '../../../packaging/definitions.ts';
+import { writePackage } from '../../../packaging/write-package.ts';
 import { runTrial, type TrialResult, type Workshop } from './run-trial.ts';
 import { TRIALS } from './trials.ts';
 
-const projectDir = fileURLToPath(new URL('../..', import.meta.url));
+const projectDir = fileURLToPath(new URL('../../..', import.meta.url));
 
 function main(args: readonly string[]): void {
   const dir = mkdtempSync(join(tmpdir(), 'packages-'));

@@ -1,5 +1,5 @@
 /** The apps, and the versions that each one is tried with. */
-import { OLDEST_PEERS } from '../definitions.ts';
+import { OLDEST_PEERS } from '../../../packaging/definitions.ts';
 
 export type PackedName = 'construct' | 'cli';
 

@@ -1,7 +1,7 @@
 /** Makes the app of a trial in an empty folder, installs the packed packages, and runs its commands. */
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { PackagingError, sh } from '../command.ts';
+import { PackagingError, sh } from '../../../packaging/command.ts';
 import type { PackedName, Trial } from './trials.ts';
 
 export type Workshop = {
@@ -81,7 +81,7 @@ function environment(nodeBin: string): NodeJS.ProcessEnv {
 }
 
 function offline(env: NodeJS.ProcessEnv, { projectDir }: Workshop): NodeJS.ProcessEnv {
-  const deny = join(projectDir, 'packaging/matrix/deny-network.cjs');
+  const deny = join(projectDir, 'test/packages/trials/deny-network.cjs');
   return { ...env, NODE_OPTIONS: `--require "${deny}"` };
 }
 
