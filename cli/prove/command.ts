@@ -100,7 +100,7 @@ function print(
 ): number {
   const rows = rowsOf(found, stopped);
   const undone =
-    'Undone: the pause, the desired count and the build. A task that is left drains in a minute or two';
+    'Undone: the pause, the desired count and the build. autoscaler status shows whether its tasks have gone';
   const ending = left.length === 0 ? undone : ['Not undone:', ...left].join('\n  ');
   out(`${wrapLines(`${rowsText(rows)}\n${ending}`, columns)}\n`);
   const document = { version: 1, at: isoTime(now()), rows, stopped: stopped ?? null, left };

@@ -81,7 +81,7 @@ it('finds all assumptions right, and leaves the pool as it was', async () => {
       measured    it cannot: StopTask, RunTask, ExecuteCommand, DeleteService, TagResource
 
     12 assumptions: 12 ok, 0 not, 0 not measured
-    Undone: the pause, the desired count and the build. A task that is left drains in a minute or two
+    Undone: the pause, the desired count and the build. autoscaler status shows whether its tasks have gone
     "
   `);
   expect(code).toBe(0);
