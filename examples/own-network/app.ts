@@ -6,5 +6,5 @@ const app = new App();
 const stack = new Stack(app, 'CoderProvisioners');
 const autoscaler = new ProvisionerAutoscaler(stack, 'Autoscaler', { configFile: 'autoscaler.yaml' });
 
-// `autoscaler plan --cluster` and `autoscaler status --cluster` need it.
+// the `autoscaler` command reads it
 new CfnOutput(stack, 'ClusterName', { value: autoscaler.cluster.clusterName });

@@ -2,7 +2,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { costOf, costOfStaticFleet, ownDollars, QUIET, totalOf, USUAL } from '../../cli/cost/cost.ts';
 import { keyCommand, tokenCommand } from '../../cli/shared/credential-commands.ts';
+import { loadDeployment } from '../../lambda/config/load.ts';
 import { READING_NAMES } from '../../lambda/decision/model/plan.ts';
 import { run, runIn } from '../support/cli-run.ts';
 
@@ -41,6 +43,30 @@ describe('the README', () => {
       expect(lines.slice(0, FIRST_SCREEN)).toContain(command);
     },
   );
+});
+
+/** Badge, version and licence are what a person looks for first. */
+it('names its workflow, version and licence at the top of the README', () => {
+  const { version, license } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const [, , ...top] = lines;
+  const [badge = '', second = ''] = top;
+  expect(badge).toContain(`Version ${version}, [${license.split('-')[0]}`);
+  expect(second).toMatch(/^2\.0\]\(LICENSE\), not on npm yet/);
+  expect(existsSync(`.github/${/actions\/(workflows\/[a-z]+\.yml)\)/.exec(badge)?.[1]}`)).toBe(true);
+});
+
+it('names on all pages what the cost of the example with 1,000 users is', () => {
+  const { config } = loadDeployment('examples/1k-users.yaml');
+  const half = (dollars: number): string => `$${(Math.round(dollars * 2) / 2).toFixed(2)}`;
+  const own = `about ${half(ownDollars(config, QUIET))}`;
+  const usual = `about $${Math.round(totalOf(costOf(config, USUAL)) / 10) * 10}.`;
+  const [readme, cost] = [lines.join(' '), read('docs/cost.md')];
+  expect(readme).toContain(`the autoscaler itself ${own}.`);
+  expect(cost).toContain(`you pay ${own} a month`);
+  expect(readme).toContain(`A usual month of 1,000 users costs ${usual}`);
+  const [pool] = config.pools;
+  const one = pool === undefined ? 0 : costOfStaticFleet(pool, 1);
+  expect(readme).toContain(`it costs about $${one.toFixed(0)} a month`);
 });
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
