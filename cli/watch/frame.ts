@@ -40,6 +40,9 @@ export function frameOf({ snapshot, deliberation, config, log, changes, past }: 
   const { plan } = deliberation;
   const status = statusOf(snapshot, deliberation, config, log);
   const { waiting, broken, lastLook } = status;
+  const several = new Set(config.pools.map(({ organization }) => organization)).size > 1;
+  const named = (tags: string, organization: string): string =>
+    several ? `${tags} (${organization})` : tags;
   const lanes = plan.pools.map((pool) => laneOf(pool, deliberation, config));
   return {
     takenAt: plan.takenAt,
@@ -48,14 +51,14 @@ export function frameOf({ snapshot, deliberation, config, log, changes, past }: 
     findings: [...broken, ...waiting.nobody],
     lanes,
     waiting: [
-      ...waiting.groups.map(({ tags, jobs, oldestSeconds, places }) => ({
-        tags,
+      ...waiting.groups.map(({ organization, tags, jobs, oldestSeconds, places }) => ({
+        tags: named(tags, organization),
         jobs,
         since: isoTime(plusMs(snapshot.takenAt, -oldestSeconds * SECOND_MS)),
         by: [...new Set(places.map(servedText))].join(', '),
       })),
-      ...plan.unserved.map(({ tags, jobs, oldest }) => ({
-        tags: tagText(tags),
+      ...plan.unserved.map(({ organization, tags, jobs, oldest }) => ({
+        tags: named(tagText(tags), organization),
         jobs,
         since: oldest,
         by: 'by nobody, see the findings',

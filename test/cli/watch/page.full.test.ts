@@ -116,10 +116,13 @@ describe('the page', () => {
   });
 
   test('keeps as many elements after a hundred frames', async () => {
-    const { page, show } = await open(frame(5, 3));
+    const { next } = frame(5, 3);
+    const { page, show } = await open(frame(5, 3, { next: [...next, ...next] }));
     const elements = (): Promise<number> => page.evaluate("document.querySelectorAll('*').length");
     const before = await elements();
-    for (let at = 0; at < 100; at++) await show(frame(5, 3, { headline: `frame ${at}` }));
+    // rows may read the same: two organizations with equal tags
+    for (let at = 0; at < 100; at++)
+      await show(frame(5, 3, { headline: `frame ${at}`, next: [...next, ...next] }));
     expect(await elements()).toBe(before);
   });
 
