@@ -136,7 +136,7 @@ describe('a table', () => {
 
 it.each([
   { args: ['validate', 'autoscaler.example.yaml'], says: 'valid; 3 pools' },
-  { args: ['validate', '--help'], says: 'Usage: autoscaler validate' },
+  { args: ['validate', '--help'], says: 'Usage: npx autoscaler validate' },
 ])('writes no colours and no progress into a pipe: npx autoscaler $args', ({ args, says }) => {
   const out = execFileSync(process.execPath, [MAIN, ...args], { encoding: 'utf8', stdio: 'pipe' });
   expect(out).not.toContain('\u001b');

@@ -150,6 +150,7 @@ describe('a stack with managed keys', () => {
     const statements = statementsFor(stack, role);
     const allowing = (action: string) => statements.find(({ Action }) => Action.includes(action));
     expect(actionsIn(statements)).toEqual([
+      'cloudformation:DescribeStacks',
       'ecs:DescribeServices',
       'ecs:ListServices',
       'lambda:InvokeFunction',
