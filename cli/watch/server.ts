@@ -67,7 +67,7 @@ function end(response: ServerResponse, status: number, text: string): void {
 
 /** Nothing but the page's own style and script runs, and it connects to this server only. */
 function readPage() {
-  const html = readFileSync(new URL('page.html', import.meta.url), 'utf8');
+  const html = readFileSync(new URL('./page.html', import.meta.url), 'utf8');
   const hashOf = (tag: string): string => {
     const text = new RegExp(`<${tag}>([^]*?)</${tag}>`).exec(html)?.[1] ?? '';
     return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
