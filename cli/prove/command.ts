@@ -55,7 +55,7 @@ async function prove(name: string, options: ProveOptions, cliEnvironment: CliEnv
   const logs = new CloudWatchLogsClient({ requestHandler: PATIENT });
   const resume = ['autoscaler', 'resume', name, ...repeated(options)].join(' ');
   const find = async (): Promise<Place> => {
-    const { snapshot } = await lookLive(options, cliEnvironment);
+    const { snapshot } = await lookLive({ ...options, cluster }, cliEnvironment);
     const templates = await readTemplateTags(coderd, AbortSignal.timeout(TEMPLATES_MS));
     return findPlace(name, { config, snapshot, templates });
   };

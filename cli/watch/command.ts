@@ -3,6 +3,7 @@ import { deliberate } from '../../lambda/decision/decide.ts';
 import { type CliEnvironment, type CommandContext, InputError } from '../shared/cli-environment.ts';
 import { lookLive } from '../shared/live.ts';
 import { type LiveOptions, readConfig, withLiveOptions } from '../shared/live-options.ts';
+import { clusterOf } from '../shared/stack-cluster.ts';
 import { frameOf, type WatchFrame } from './frame.ts';
 import { serveWatch, type WatchServer } from './server.ts';
 import { WatchedLog } from './watched-log.ts';
@@ -22,7 +23,7 @@ export function addWatchCommand(program: Command, { cliEnvironment }: CommandCon
       cliEnvironment.out(
         `${server.url} shows this deployment while the page is open: a look every ${EVERY_MS / 1000} s. Ctrl-C ends it\n`,
       );
-      await new Promise<void>((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve));
+      await new Promise<void>((resolve) => cliEnvironment.onInterrupt?.(resolve));
       await server.close();
     });
 }
@@ -33,14 +34,15 @@ export async function watch(
   cliEnvironment: CliEnvironment,
   everyMs = EVERY_MS,
 ): Promise<WatchServer> {
-  // before a page opens: a look would fail each ten seconds
-  readConfig(options.config, cliEnvironment);
+  // before a page opens: a look would fail, or ask for the cluster again, each ten seconds
+  const { config } = readConfig(options.config, cliEnvironment);
+  const located = { ...options, cluster: await clusterOf(options, cliEnvironment, config) };
   const log = new WatchedLog();
   try {
     const server = await serveWatch({
       ...options,
       everyMs,
-      look: () => lookAt(options, cliEnvironment, log),
+      look: () => lookAt(located, cliEnvironment, log),
     });
     const close = (): Promise<void> => {
       log.close();

@@ -118,7 +118,8 @@ function stateOf({ state, use }: TaskView): MarkState {
 /** `23 autostops (team=web); "web" is awake for them`. */
 function forecastText({ tags, pool, ...row }: ForecastRow): string {
   const awake = pool === null ? 'no pool is awake' : `"${pool}" is awake`;
-  return `${transitionsCount(row)} (${tagText(tags).replace(/^\((.*)\)$/, '$1')}); ${awake} for ${itOrThem(row)}`;
+  const named = Object.keys(tags).length === 0 ? tagText(tags) : `(${tagText(tags)})`;
+  return `${transitionsCount(row)} ${named}; ${awake} for ${itOrThem(row)}`;
 }
 
 /** The schedules of a pool that begin soon. */

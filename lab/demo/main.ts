@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { changesIn } from '../../cli/logs/logged-changes.ts';
-import { watch as servePage } from '../../cli/watch/command.ts';
 import type { WatchServer } from '../../cli/watch/server.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
@@ -17,6 +16,7 @@ import { GuardedTasks, killAtExit, missingForGuard } from '../world/guarded/guar
 import { serveWorld } from '../world/serve.ts';
 import { synthesizeStack } from '../world/synthesized-stack.ts';
 import { environmentOf, functionEnvironment } from './function/environment.ts';
+import { openPage } from './function/page.ts';
 import { RunningFunction } from './function/running-function.ts';
 import { demoConfig, demoWorld, planAutostarts, planSteps, SCHEDULE, SPEED, START } from './scenario.ts';
 import { isAsPromised, isOver, summarize } from './summary.ts';
@@ -68,7 +68,7 @@ const autoscaler = new RunningFunction(synthesizeStack(demoConfig(served.coderdU
     for (const change of changesIn(line)) view.change(change);
   },
 });
-const page = watch ? await openPage() : undefined;
+const page = watch ? await waitForPage() : undefined;
 // simulated time starts when the stack is synthesized
 startedAt = performance.now();
 
@@ -103,13 +103,11 @@ if (!over) process.exit();
 await Promise.all([autoscaler.close(), served.close(), guarded?.close(), page?.close()]);
 
 /** Waits until somebody opens it. */
-async function openPage(): Promise<WatchServer> {
+async function waitForPage(): Promise<WatchServer> {
   const configFile = join(outDir, 'autoscaler.yaml');
   writeFileSync(configFile, demoConfig(served.coderdUrl));
   const environment = environmentOf(world, served, configFile);
-  Object.assign(process.env, environment);
-  const silent = { out: () => {}, err: () => {}, now: clock };
-  const opened = await servePage({ config: configFile, port: 0 }, { ...silent, environment }, WATCH_EVERY_MS);
+  const opened = await openPage({ environment, now: clock, everyMs: WATCH_EVERY_MS });
   view.say(`the demo begins when you open ${opened.url}`);
   await opened.opened;
   return opened;

@@ -7,13 +7,13 @@ import { join, relative } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { quoted } from '../../../cli/shared/shell-words.ts';
-import { watch } from '../../../cli/watch/command.ts';
 import type { WatchServer } from '../../../cli/watch/server.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { some } from '../../../lambda/explain/format.ts';
 import { wholeNumber } from '../../world/base/whole-number.ts';
 import { WRONG_ECS, type WrongEcs } from '../../world/ecs/protection.ts';
 import { exportLines } from '../function/environment.ts';
+import { openPage } from '../function/page.ts';
 import { changeEvent, eventText, paintFor, type ScreenEvent } from '../screen/event.ts';
 import { FolderError, type RunningTry, startBeforeSetup, startDeployment } from './deployment.ts';
 
@@ -73,7 +73,12 @@ deployment = await start();
 const envFile = join(out, 'env');
 mkdirSync(out, { recursive: true });
 writeFileSync(envFile, exportLines(deployment.environment));
-if (!beforeSetup) page = await openWatch(deployment);
+if (!beforeSetup)
+  page = await openPage({
+    environment: deployment.environment,
+    now: () => Date.now() as EpochMs,
+    everyMs: WATCH_EVERY_MS,
+  });
 say(introduction(deployment));
 
 function start(): Promise<RunningTry> {
@@ -90,14 +95,6 @@ function start(): Promise<RunningTry> {
     if (error instanceof FolderError) program.error(error.message);
     throw error;
   });
-}
-
-/** The page of `autoscaler watch`, which reads more often here: nothing else uses this coderd. */
-async function openWatch({ environment }: RunningTry): Promise<WatchServer> {
-  Object.assign(process.env, environment);
-  const silent = { out: () => {}, err: () => {}, now: () => Date.now() as EpochMs };
-  const config = environment.AUTOSCALER_CONFIG ?? '';
-  return watch({ config, port: 0 }, { ...silent, environment }, WATCH_EVERY_MS);
 }
 
 function introduction({ jobs }: RunningTry): string {
