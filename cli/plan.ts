@@ -7,6 +7,7 @@ import type { Snapshot } from '../lambda/decision/model/snapshot.ts';
 import { withPromises } from '../lambda/decision/promise/promise.ts';
 import { planText } from '../lambda/explain/text.ts';
 import { explainPool } from './explain/explain-pool.ts';
+import { shown } from './shared/brief.ts';
 import {
   type CliEnvironment,
   type CommandContext,
@@ -21,7 +22,8 @@ type PlanOptions = LiveOptions & {
   readonly snapshot?: string;
   readonly save?: string;
   readonly json: boolean;
-  readonly explain?: string;
+  /** The name of a pool; true without a name. */
+  readonly explain?: string | true;
 };
 
 /** `autoscaler plan`: exit code 1 if a list is missing or stale, live and from a snapshot. */
@@ -38,7 +40,10 @@ export function addPlanCommand(program: Command, { cliEnvironment, exitWith }: C
         'also write what was read to a snapshot file, which holds no secrets',
       ).conflicts('snapshot'),
     )
-    .option('--explain <pool-name>', 'explain the decision about one pool step by step')
+    .option(
+      '--explain [pool-name]',
+      'print long sentences whole; with a pool, explain its decision step by step',
+    )
     .action(async (options: PlanOptions) => exitWith(await plan(options, cliEnvironment)));
 }
 
@@ -72,9 +77,11 @@ function save(file: string, snapshot: Snapshot, { err }: CliEnvironment): void {
 }
 
 function render(deliberation: Deliberation, snapshot: Snapshot, { json, explain }: PlanOptions): string {
-  if (explain === undefined) {
+  if (explain === undefined || explain === true) {
     const plan = withPromises(deliberation, snapshot);
-    return json ? JSON.stringify(plan, null, 2) : planText(plan);
+    return json
+      ? JSON.stringify(plan, null, 2)
+      : shown((wording) => planText(plan, wording), explain === true);
   }
   if (json) throw new UsageError('--explain prints text only. Omit --json');
   const explanation = explainPool(explain, deliberation, snapshot);

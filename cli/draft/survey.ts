@@ -2,7 +2,7 @@
 import { readUser, type User } from '../../lambda/adapters/coderd/account.ts';
 import { CoderdAdapter, ROLE, refuseOldServer } from '../../lambda/adapters/coderd/coderd.ts';
 import { readRefused } from '../../lambda/adapters/coderd/forecast/permissions.ts';
-import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
+import { CoderdError, type CoderdHttp, REFUSED_AGAIN } from '../../lambda/adapters/coderd/http/http.ts';
 import { buildInfoSchema } from '../../lambda/adapters/coderd/http/schemas.ts';
 import { SecretError } from '../../lambda/adapters/secrets/secrets.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
@@ -116,6 +116,6 @@ const ADVICE = 'Store the token there, or set CODER_SESSION_TOKEN to it for this
 
 /** Without a configuration settings are flags; and the token may come from the shell. */
 function meant(message: string, { isConfigured = false }: Asked): string {
-  const [said = ''] = message.split('; coderd also refused the token');
+  const said = message.replace(REFUSED_AGAIN, '');
   return isConfigured ? said : said.replaceAll('coder.url', '--url').replaceAll('coder.proxy', '--proxy');
 }

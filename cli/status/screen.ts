@@ -3,27 +3,33 @@ import { sum } from '../../lambda/decision/model/collections.ts';
 import { ageText, section, some, textOf } from '../../lambda/explain/format.ts';
 import { promiseLines } from '../../lambda/explain/promise-text.ts';
 import { overrideText, reasonSentence } from '../../lambda/explain/reason-text.ts';
-import { partsText, servedText } from '../../lambda/explain/text.ts';
+import { MOST_WORDS, partsText, servedText, type Wording } from '../../lambda/explain/text.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
 import { lookLine } from './read-log.ts';
 import { recentWaitLines } from './recent-waits.ts';
 import type { PoolStatus, Status, WaitingGroup, WaitingJobs } from './report.ts';
 
-/** The status as text. `width`: characters of a line. @default as wide as needed */
-export function statusScreen(status: Status, width?: number): string {
+type Screen = {
+  /** Characters of a line. @default as wide as needed */
+  readonly width?: number | undefined;
+  /** @default whole sentences */
+  readonly wording?: Wording;
+};
+
+export function statusScreen(status: Status, { width, wording = (text) => text }: Screen = {}): string {
   const { waiting, pools, broken, overrides, lastLook, waits } = status;
   return textOf([
     `${waitingText(waiting)}; ${findingsText(broken.length)}`,
     '',
     ...poolTable(pools, width).split('\n'),
     ...(pools.some(({ floor }) => floor > 0) ? [FLOOR] : []),
-    ...section('waiting jobs', waitingLines(waiting)),
+    ...section('waiting jobs', waitingLines(waiting, wording)),
     ...section('when they start', promiseLines(waiting, { takenAt: status.takenAt, most: MOST.promises })),
     ...section(
       'findings',
       atMost(
         MOST.broken,
-        broken.map((line) => `! ${line}`),
+        broken.map((line) => `! ${wording(line, MOST_WORDS.line)}`),
         'finding',
       ),
     ),
@@ -32,7 +38,10 @@ export function statusScreen(status: Status, width?: number): string {
       overrides.map(({ pool, ...override }) => `  pool "${pool}": ${overrideText(override)}`),
     ),
     ...section('changed secrets', pools.flatMap(oldSecretLine)),
-    ...section('spot and on demand', pools.flatMap(partsLine)),
+    ...section(
+      'spot and on demand',
+      pools.flatMap((pool) => partsLine(pool, wording)),
+    ),
     ...section('retiring', pools.filter(({ retiring }) => retiring).map(retiringLine)),
     '',
     ...(isSameCause(status) ? [] : recentWaitLines(waits)),
@@ -77,11 +86,11 @@ function poolTable(pools: readonly PoolStatus[], width: number | undefined): str
 /** The most lines of each section: the whole status has to fit one screen. */
 const MOST = { nobody: 3, groups: 10, promises: 8, broken: 15 } as const;
 
-function waitingLines({ groups, nobody }: WaitingJobs): readonly string[] {
+function waitingLines({ groups, nobody }: WaitingJobs, wording: Wording): readonly string[] {
   return [
     ...atMost(
       MOST.nobody,
-      nobody.map((line) => `! ${line}`),
+      nobody.map((line) => `! ${wording(line, MOST_WORDS.line)}`),
       'tag group',
     ),
     ...atMost(MOST.groups, groups.map(groupLine), 'tag group'),
@@ -106,8 +115,8 @@ function oldSecretLine({ name, oldSecret }: PoolStatus): readonly string[] {
   return oldSecret === null ? [] : [`  pool "${name}": ${reasonSentence(oldSecret)}`];
 }
 
-function partsLine({ name, parts = [] }: PoolStatus): readonly string[] {
-  return parts.length === 0 ? [] : [`  pool "${name}": ${partsText(parts).join('; ')}`];
+function partsLine({ name, parts = [] }: PoolStatus, wording: Wording): readonly string[] {
+  return parts.length === 0 ? [] : [`  pool "${name}": ${partsText(parts, wording).join('; ')}`];
 }
 
 function retiringLine({ name, isGone, tasks, building }: PoolStatus): string {

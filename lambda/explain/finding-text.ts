@@ -78,8 +78,8 @@ const WORDS: {
     `organization "${organization}": coderd lists no jobs, but ${some(daemons, 'daemon')} ${daemons === 1 ? 'is' : 'are'} busy. Scale-in is on hold`,
   'worker-unknown': ({ organization, jobs, jobIds, pools }) => {
     const rest = jobs > jobIds.length ? ` and ${jobs - jobIds.length} more` : '';
-    const held = pools.length === 0 ? '' : `, so ${few(pools)} will not scale in until then`;
-    return `organization "${organization}": coderd lists ${some(jobs, 'running job')} (${jobIds.join(', ')}${rest}), but not the daemons that run them. Somebody deleted a provisioner key or restored a backup. Wait until these jobs end, or cancel them${held}`;
+    const held = pools.length === 0 ? '' : ` Until then ${few(pools)} will not scale in.`;
+    return `organization "${organization}": coderd lists ${some(jobs, 'running job')} (${jobIds.join(', ')}${rest}), but not the daemons that run them. Wait until these jobs end, or cancel them.${held} Somebody deleted a provisioner key or restored a backup`;
   },
   'server-too-old': ({ version, oldest }) =>
     `coderd ${version} is too old: the autoscaler needs the provisioner jobs API of ${oldest} or newer. It changes nothing until you upgrade coderd`,
@@ -87,7 +87,7 @@ const WORDS: {
     `pool "${pool}": its image ${image} is newer than coderd ${version}, so coderd refuses its daemons. Use the image of coderd's version`,
   'daemons-share-task': ({ pool, tasks, daemons, rows }) => {
     const shown = rows.map(({ id, key }) => (key === null ? id : `${id} with key "${key}"`));
-    return `pool "${pool}": ${some(tasks, 'task')} may have more than one daemon (${few(daemons)}; coderd's rows ${few(shown)}). The rows do not tell which one runs in the task. Scale-in of the pool is on hold. Stop the daemon that runs outside the task: 90 s later its row no longer counts. If nobody knows it, replace the pool's key. \`coder provisioner keys delete\` deletes the rows of a key at once`;
+    return `pool "${pool}": ${some(tasks, 'task')} may have more than one daemon (${few(daemons)}; coderd's rows ${few(shown)}). Stop the daemon that runs outside the task. 90 s later its row no longer counts; until then scale-in of the pool is on hold. The rows do not tell which one runs in the task. If nobody knows it, replace the pool's key. \`coder provisioner keys delete\` deletes the rows of a key at once`;
   },
   'clocks-differ': ({ where, organization, seconds }) => {
     const prefix = organization === undefined ? '' : `organization "${organization}": `;
@@ -120,31 +120,29 @@ const WORDS: {
   'workspaces-empty': ({ organization, jobs }) =>
     `organization "${organization}": coderd lists no workspaces, but ${some(jobs, 'workspace build')} ${jobs === 1 ? 'is' : 'are'} in the queue. Each pool keeps its last daemon`,
   'transitions-without-pool': (finding) =>
-    `organization "${finding.organization}", tags ${tagText(finding.tags)}: no pool can serve ${transitionsText([finding])} (retiring pools do not count). coderd makes ${itOrThem(finding)} once it sees a daemon with these tags. Add a pool with these tags, or change the tags of the template`,
+    `organization "${finding.organization}", tags ${tagText(finding.tags)}: no pool can serve ${transitionsText([finding])}. Add a pool with these tags, or change the tags of the template. coderd makes ${itOrThem(finding)} once it sees a daemon with these tags. Retiring pools do not count`,
   'transitions-late': (finding) =>
     `organization "${finding.organization}", tags ${tagText(finding.tags)}: ${transitionsText([finding])} ${finding.transitions === 1 ? 'is' : 'are'} overdue for more than 10 minutes. coderd makes ${itOrThem(finding)} once it sees a daemon with these tags`,
   'transitions-held': ({ organization, tags, pools, ...due }) => {
-    const causes = pools
-      .map(({ name, override }) => `pool "${name}" is ${overrideText(override)}`)
-      .join(' and ');
+    const causes = pools.map(({ name, override }) => `Pool "${name}" is ${overrideText(override)}`);
     const commands = pools.map(
       ({ name, override: { kind } }) => `\`autoscaler ${kind === 'pause' ? 'resume' : 'unpin'} ${name}\``,
     );
     const waits = due.transitions === 1 ? 'waits' : 'wait';
-    return `organization "${organization}", tags ${tagText(tags)}: ${transitionsText([due])} ${waits} because ${causes}. Run ${commands.join(' or ')} to let coderd make ${itOrThem(due)}`;
+    return `organization "${organization}", tags ${tagText(tags)}: ${transitionsText([due])} ${waits} for ${pools.map(({ name }) => `"${name}"`).join(', ')} (paused or pinned). Run ${commands.join(' or ')}. ${causes.join('. ')}`;
   },
   'transitions-refused': ({ organization, tags, workspaces, ownersUnknown, nextTryAt, ...refused }) => {
     const more = refused.transitions - workspaces.length;
     const names = `${workspaces.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
     const isStart = refused.kind === 'autostart';
     const areUnknown = ownersUnknown === 1 ? '1 owner is' : `${ownersUnknown} owners are`;
-    const owners = `coderd starts only workspaces of active owners, and does not tell whether ${areUnknown} suspended or dormant. `;
+    const owners = `. coderd starts only workspaces of active owners, and does not tell whether ${areUnknown} suspended or dormant`;
     const next =
       nextTryAt === null
         ? 'The autoscaler starts no pool for it: none that may start has these tags'
         : `The autoscaler next starts a pool for it at ${timeText(nextTryAt)}`;
-    const remedy = isStart ? ', or clear the schedule of the workspace' : '';
-    return `organization "${organization}", tags ${tagText(tags)}: coderd refused ${transitionsText([refused])} although it saw a daemon: ${names}. ${isStart && ownersUnknown > 0 ? owners : ''}Look for "failed to transition workspace" in coderd's log (a required parameter may have no value)${remedy}. ${next}`;
+    const remedy = isStart ? 'To end it, clear the schedule of the workspace. ' : '';
+    return `organization "${organization}", tags ${tagText(tags)}: coderd refused ${transitionsText([refused])} although it saw a daemon. Look for "failed to transition workspace" in coderd's log. A required parameter may have no value${isStart && ownersUnknown > 0 ? owners : ''}. ${remedy}Workspaces: ${names}. ${next}`;
   },
   'tasks-fewer-than-counted': ({ pool, counted, seen }) =>
     `pool "${pool}": ECS counts ${some(counted, 'task')} but lists ${seen}. Scale-in is on hold until the numbers agree`,
@@ -153,9 +151,9 @@ const WORDS: {
       ? `service "${service}" belongs to pool "${pool}", which somebody removed from the configuration. Its tasks drain, and builds finish. Delete the service when no task is left (next time set retiring: true first)`
       : `service "${service}" has the tag of pool "${pool}", and no pool in this configuration manages it. Either another deployment owns it, or the pool was removed. If it was removed, deploy it again with retiring: true: deleting the service may stop builds`,
   'count-changed-by-others': ({ pool, from, to }) =>
-    `pool "${pool}": somebody else changed the desired count from ${from} to ${to} (a person, Application Auto Scaling, a second deployment, or another instance of this function). Leave the count to the autoscaler; \`autoscaler pin\` fixes it for a time, \`autoscaler doctor\` looks for scalable targets`,
+    `pool "${pool}": somebody else changed the desired count from ${from} to ${to}. Leave it to the autoscaler: \`autoscaler pin\` fixes it for a time, \`autoscaler doctor\` looks for scalable targets. It was a person, Application Auto Scaling, a second deployment, or another instance of this function`,
   'count-contested': ({ pool, changes }) =>
-    `pool "${pool}": others changed the desired count ${changes} times in the last hour, at least 3 times within 10 min. Scale-in is on hold and only pending jobs launch tasks, because each correction would launch or stop tasks again. Run \`autoscaler doctor\` and deregister the scalable target that it finds. The autoscaler resumes an hour after the last of these changes`,
+    `pool "${pool}": others changed the desired count ${changes} times in the last hour. Scale-in is on hold. Run \`autoscaler doctor\` and deregister the scalable target that it finds. Only pending jobs launch tasks, because each correction would launch or stop tasks again. The autoscaler resumes an hour after the last time when others made 3 changes within 10 min`,
   'pools-alike': ({ pools, organization }) =>
     `pools ${pools.map((name) => `"${name}"`).join(', ')} have the same tags in organization "${organization}" (one uses its name, one its UUID). Merge them into one pool`,
   'service-missing': ({ pool }) =>
@@ -167,12 +165,12 @@ const WORDS: {
   'possible-intruder': ({ pool, daemons }) => {
     const names = daemons.map(({ name, key }) => (key === null ? name : `${name} with key "${key}"`));
     const [seen, it] = daemons.length === 1 ? ['has', 'it'] : ['have', 'them'];
-    return `pool "${pool}": ${some(daemons.length, 'daemon')} ${seen} the id or the address of one of its tasks, but not the name and the tags of that task's daemon (${few(names)}). The autoscaler ignores ${it}, but coderd gives ${it} jobs and their secrets. Find out who started ${it}. If nobody knows, replace the key and delete the old one in coderd`;
+    return `pool "${pool}": ${some(daemons.length, 'unknown daemon')} ${seen} the id or the address of one of its tasks (${few(names)}). Find out who started ${it}. The name or the tags are not those of that task's daemon. The autoscaler ignores ${it}, but coderd gives ${it} jobs and their secrets. If nobody knows ${it}, replace the key and delete the old one in coderd`;
   },
   'tasks-unguarded': ({ pool, tasks }) =>
     `pool "${pool}": ${some(tasks.length, 'task')} ${tasks.length === 1 ? 'has a job' : 'have jobs'} and no lease (${few(tasks)}). Scale-in is on hold while the pool has such tasks. If a daemon has just died, its guard ends the task within 4 min. Otherwise read the task's log: the guard failed, or the task role lacks ecs:UpdateTaskProtection`,
   'tasks-lease-late': ({ pool, tasks }) =>
-    `pool "${pool}": the guard of ${some(tasks.length, 'task')} (${few(tasks)}) has not set its lease: within 5 min after the start, or for an hour. Read the task's log: the guard's processes have died, ECS's agent does not answer, the task role lacks ecs:UpdateTaskProtection, or ECS refuses it because of a deployment. 48 h after the last time ECS may stop the task, with its build`,
+    `pool "${pool}": ${some(tasks.length, 'task')} set no lease within 5 min after the start, or for an hour (${few(tasks)}). Read the task's log. Either the guard's processes have died, ECS's agent does not answer, the task role lacks ecs:UpdateTaskProtection, or ECS refuses it because of a deployment. 48 h after the last lease ECS may stop the task, with its build`,
   'tasks-vacant': ({ pool, tasks }) =>
     `pool "${pool}": ${some(tasks.length, 'task')} ran for 15 min without a lease or a daemon (${few(tasks)}). Read the task's log`,
   'tasks-without-daemon': ({ pool, tasks }) =>

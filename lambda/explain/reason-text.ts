@@ -71,9 +71,9 @@ const WORDS: { readonly [Code in Reason['code']]: (reason: ReasonOf<Code>) => st
   'holding-for-doubt': ({ doubts }) =>
     `${areJobsUnknown(doubts) ? 'launches for jobs and ' : ''}scale-in on hold: ${doubts.map(doubtPhrase).join(', ')}`,
   'starts-failing': (reason) =>
-    `${reason.failures === 0 ? 'tasks do not start' : `${some(reason.failures, 'start')} failed since the last success`}, trying ${reason.failures < 3 && reason.failures > 0 ? 'few tasks' : 'one task'} at a time (needs ${some(reason.wanted, 'task')}, gets ${reason.granted}): ${startHint(reason.reason)}`,
+    `${reason.failures === 0 ? 'tasks do not start' : `${some(reason.failures, 'start')} failed since the last success`}, trying ${reason.failures < 3 && reason.failures > 0 ? 'few tasks' : 'one task'} at a time (needs ${some(reason.wanted, 'task')}, gets ${reason.granted}). Cause: ${startHint(reason.reason)}`,
   'placement-failing': (reason) =>
-    `ECS has failed to place ${reason.tasks === 0 ? 'tasks' : some(reason.tasks, 'task')} since ${timeText(reason.since)}, trying one task at a time (needs ${some(reason.wanted, 'task')}, gets ${reason.granted}): ${startHint(reason.reason)}`,
+    `ECS has failed to place ${reason.tasks === 0 ? 'tasks' : some(reason.tasks, 'task')} since ${timeText(reason.since)}, trying one task at a time (needs ${some(reason.wanted, 'task')}, gets ${reason.granted}). Cause: ${startHint(reason.reason)}`,
   'waiting-for-vacant': ({ tasks }) =>
     `launches on hold until ECS stops ${some(tasks, 'task')} whose daemon never registered`,
   'license-missing': ({ wanted }) =>
@@ -84,14 +84,15 @@ const WORDS: { readonly [Code in Reason['code']]: (reason: ReasonOf<Code>) => st
 };
 
 /**
- * `keeps 2 daemons free. Rule: 3 free until 1 h after the last build, spare ones stay 10 min. Over
- * 31 builds in 40 h, weighted for this hour, this rule costs $0.31 an hour ($0.18 tasks, $0.13
+ * `keeps 2 daemons free, learned from 31 builds in 40 h. Rule: 3 free until 1 h after the last
+ * build, spare ones stay 10 min. Weighted for this hour, it costs $0.31 an hour ($0.18 tasks, $0.13
  * waiting), with 2 free $0.33, with 5 free $0.39`.
  */
 function stockText(reason: ReasonOf<'stock'>): string {
   const { daemons, learned } = reason;
-  const kept = `keeps ${some(daemons, 'daemon')} free. Rule: ${ruleText(reason)}`;
-  if (learned === null) return `${kept}. No rule has been learned from builds yet`;
+  const kept = `keeps ${some(daemons, 'daemon')} free`;
+  const rule = `Rule: ${ruleText(reason)}`;
+  if (learned === null) return `${kept}, nothing learned from builds yet. ${rule}`;
   const { builds, hours, dollarsPerHour, others } = learned;
   const { tasks, waiting } = dollarsPerHour;
   const digits = tasks + waiting < 0.1 ? 3 : 2;
@@ -103,7 +104,7 @@ function stockText(reason: ReasonOf<'stock'>): string {
   const costs = [
     `${dollars(tasks + waiting)} an hour (${dollars(tasks)} tasks, ${dollars(waiting)} waiting)`,
   ];
-  return `${kept}. Over ${some(builds, 'build')} in ${periodText(hours)}, weighted for this hour, this rule costs ${[...costs, ...alternatives].join(', ')}`;
+  return `${kept}, learned from ${some(builds, 'build')} in ${periodText(hours)}. ${rule}. Weighted for this hour, it costs ${[...costs, ...alternatives].join(', ')}`;
 }
 
 function ruleText({ free, spare, spareMinutes, afterBuildMinutes, countsBusy }: ReasonOf<'stock'>): string {
@@ -239,7 +240,7 @@ function insteadText(reason: ReasonOf<'on-demand-instead'>): string {
     'placement-failing': 'ECS cannot place Spot tasks',
     'starts-failing': 'Spot tasks fail to start',
     'no-service': 'the pool has no service on Spot',
-    interrupted: `${lost}, so with the lost builds a Spot task costs $${reason.spotDollarsPerHour.toFixed(2)} an hour`,
+    interrupted: `${lost}. With the lost builds a Spot task costs $${reason.spotDollarsPerHour.toFixed(2)} an hour`,
   }[reason.because];
   return `launching on demand: ${why}`;
 }

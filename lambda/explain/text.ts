@@ -24,13 +24,19 @@ const MOST_PROMISES = 20;
 const ROW = '    ';
 const PROBLEM = '  ! ';
 
+/** What a reader gets of a text: all of it, or its first sentences with at most `most` words. */
+export type Wording = (text: string, most: number) => string;
+
+/** The most words of a line, and of one reason in the line of a pool, in a short form. */
+export const MOST_WORDS = { line: 40, reason: 20 } as const;
+
 /** One line for each pool, then overrides, jobs, promised starts, forecast and findings. */
-export function planText(plan: Plan & Partial<Promises>): string {
+export function planText(plan: Plan & Partial<Promises>, wording: Wording = (text) => text): string {
   const { takenAt, pendingJobs = [], pendingJobsLeftOut = 0 } = plan;
   return textOf([
     `plan for ${timeText(plan.takenAt)}`,
     '',
-    ...poolLines(plan),
+    ...poolLines(plan, wording),
     ...section(
       'overrides',
       plan.pools.flatMap(({ name, overrides }) =>
@@ -41,7 +47,7 @@ export function planText(plan: Plan & Partial<Promises>): string {
     ...section('jobs for daemons of others', plan.assignment.flatMap(foreignSentence), PROBLEM),
     ...section(
       'unschedulable jobs',
-      plan.unserved.map((row) => unservedSentence(row, plan.takenAt)),
+      plan.unserved.map((row) => wording(unservedSentence(row, plan.takenAt), MOST_WORDS.line)),
       PROBLEM,
     ),
     ...section(
@@ -54,20 +60,24 @@ export function planText(plan: Plan & Partial<Promises>): string {
       plan.forecast.map((row) => forecastSentence(row, plan.takenAt)),
       ROW,
     ),
-    ...section('findings', findingLines(plan.findings), PROBLEM),
+    ...section(
+      'findings',
+      findingLines(plan.findings).map((line) => wording(line, MOST_WORDS.line)),
+      PROBLEM,
+    ),
     '',
     summary(plan.actions),
   ]);
 }
 
-function poolLines(plan: Plan): readonly string[] {
+function poolLines(plan: Plan, wording: Wording): readonly string[] {
   const rows = plan.pools.map((pool) => ({ mark: markOf(pool, plan.actions), pool }));
   const nameWidth = Math.max(0, ...rows.map(({ pool }) => pool.name.length));
   const changes = rows.map(({ pool }) => changeOf(pool));
   const changeWidth = Math.max(0, ...changes.map((change) => change.length));
   return rows.map(({ mark, pool }, index) => {
     const change = (changes[index] ?? '').padEnd(changeWidth);
-    const why = [...(pool.retiring ? ['retiring'] : []), ...whyText(pool)].join('; ');
+    const why = [...(pool.retiring ? ['retiring'] : []), ...whyText(pool, wording)].join('; ');
     return `  ${mark} ${pool.name.padEnd(nameWidth)}  ${change}  ${why}${countsOf(pool)}`;
   });
 }
@@ -81,17 +91,18 @@ function markOf({ name, desired }: PoolPlan, actions: readonly Action[]): string
 }
 
 /** Of a pool with two kinds of capacity, the reasons of each. */
-function whyText({ why, parts = [] }: PoolPlan): readonly string[] {
-  return parts.length === 0 ? why.map(reasonSentence) : partsText(parts);
+function whyText({ why, parts = [] }: PoolPlan, wording: Wording): readonly string[] {
+  if (parts.length > 0) return partsText(parts, wording);
+  return why.map((reason) => wording(reasonSentence(reason), MOST_WORDS.reason));
 }
 
 const CAPACITY: Readonly<Record<Capacity, string>> = { 'on-demand': 'on demand', spot: 'Spot' };
 
 /** One sentence for each kind of capacity. */
-export function partsText(parts: readonly PoolPart[]): readonly string[] {
+export function partsText(parts: readonly PoolPart[], wording: Wording): readonly string[] {
   return parts.map((part) => {
     const why = part.why.map((reason) =>
-      reason.code === 'retired' ? 'no tasks remain' : reasonSentence(reason),
+      reason.code === 'retired' ? 'no tasks remain' : wording(reasonSentence(reason), MOST_WORDS.reason),
     );
     return `${CAPACITY[part.capacity]} ${changeOf(part)}: ${why.join(', ')}`;
   });
@@ -163,20 +174,24 @@ const SERVED: Readonly<Record<Served, string>> = {
 /** One row of unschedulable jobs as a sentence: the jobs, the cause, and what to do. */
 export function unservedSentence(row: UnservedRow, takenAt: string): string {
   const age = (Date.parse(takenAt) - Date.parse(row.oldest)) / 1000;
-  const jobs = `organization "${row.organization}", tags ${tagText(row.tags)}: ${some(row.jobs, 'job')} (${row.types.join(', ')}), the oldest waits for ${ageText(age)}${failureText(row, takenAt)}`;
-  if (row.why === 'scope-is-user')
-    return `${jobs}. They have scope=user, and no pool has this scope and owner. Add a pool with the token of this user and tags: { scope: user, owner: ${row.tags.owner} }, or remove scope from the tags of the template`;
-  if (row.closest === null) return `${jobs}. No pool is configured for this organization`;
-  if (row.why === 'pool-is-retiring')
-    return `${jobs}. Pool "${row.closest.pool}" has these tags but is retiring: give the tags to another pool`;
-  return `${jobs}. The closest pool is "${row.closest.pool}": ${differenceText(row.closest)}`;
+  const jobs = `organization "${row.organization}", tags ${tagText(row.tags)}: ${some(row.jobs, 'job')} (${row.types.join(', ')}), the oldest waits for ${ageText(age)}`;
+  return `${jobs}. ${mismatchText(row)}${failureText(row, takenAt)}`;
+}
+
+function mismatchText({ why, tags, closest }: UnservedRow): string {
+  if (why === 'scope-is-user')
+    return `They have scope=user, and no pool has this scope and owner. Add a pool with the token of this user and tags: { scope: user, owner: ${tags.owner} }, or remove scope from the tags of the template`;
+  if (closest === null) return 'No pool is configured for this organization';
+  if (why === 'pool-is-retiring')
+    return `Pool "${closest.pool}" has these tags but is retiring: give the tags to another pool`;
+  return `The closest pool is "${closest.pool}": ${differenceText(closest)}`;
 }
 
 function failureText({ failsAt }: UnservedRow, takenAt: string): string {
   if (failsAt === null) return '';
   return Date.parse(failsAt) <= Date.parse(takenAt)
-    ? ', and coderd is about to fail it'
-    : ` and fails at ${timeText(failsAt)}`;
+    ? '. coderd is about to fail the oldest'
+    : `. coderd fails the oldest at ${timeText(failsAt)}`;
 }
 
 function differenceText({ missing, has, surplus }: NonNullable<UnservedRow['closest']>): string {

@@ -461,7 +461,7 @@ describe('permissions', () => {
     const { server, read } = await serverOf(1);
     server.fault = ({ path }) => (path === 'authcheck' ? undefined : { status });
     const { workspaces, templates } = await read();
-    const said = `coderd answered ${status}: no; the token's user needs ${ROLE}`;
+    const said = `the token's user needs ${ROLE}. coderd answered ${status}: no`;
     expect(workspaces).toEqual({ status: 'forbidden', error: `listing workspaces: ${said}`, items: [] });
     expect(templates).toEqual({ status: 'forbidden', error: `listing templates: ${said}`, items: [] });
   });
@@ -504,7 +504,7 @@ describe('templates', () => {
       status: 'truncated',
       takenAt: NOW,
       error:
-        "listing templates: 1 workspace has a template that coderd does not list, such as template-9; the token's user needs the organization template admin role there, or a custom role with workspace:read and template:read",
+        "listing templates: 1 workspace has a template that coderd does not list, such as template-9. The token's user needs the organization template admin role there, or a custom role with workspace:read and template:read",
     });
     expect(readings.templates.items).toHaveLength(1);
     expect(readings.activeVersionTags).toEqual({ 'template-1': TAGS });
@@ -548,7 +548,7 @@ describe('the active version of a template', () => {
     server.templates.push(templateJson('template-2'));
     server.versions.clear();
     expect((await read()).templates.error).toBe(
-      `reading the active version of template "name of template-1": coderd answered 404: no; the token's user needs ${ROLE}; and of 1 more`,
+      `reading the active version of template "name of template-1": the token's user needs ${ROLE}. coderd answered 404: no; and of 1 more`,
     );
   });
 });

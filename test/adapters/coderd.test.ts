@@ -101,7 +101,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
         limit: 0,
         items: [],
         error:
-          'listing provisioner jobs of organization "data": coderd answered 404: Resource not found or you do not have access to this resource; the token\'s user needs the organization template admin role there, or a custom role with provisioner_jobs:read',
+          'listing provisioner jobs of organization "data": the token\'s user needs the organization template admin role there, or a custom role with provisioner_jobs:read. coderd answered 404: Resource not found or you do not have access to this resource',
       });
     });
   });
@@ -135,7 +135,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       const reading = await coderd.organizations();
       expect(reading.status).toBe('failed');
       expect(reading.error).toMatch(
-        /401: You are signed out.*also refused the token that was read again.*store a valid token in it/,
+        /refuses the token, also after it was read again.*Store a valid token in it. .*401: You are signed out/,
       );
       expect(reading.error).not.toContain('very-secret');
     });

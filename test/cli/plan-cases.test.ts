@@ -212,7 +212,7 @@ it.each<Case>([
     picture: { pools: { cpu: { tasks: 'B' } }, pending: [{ jobs: 4 }] },
     change: ({ snapshot }) => addFailedStarts(snapshot, 'cpu', 3),
     says: [
-      '+ cpu  1 -> 2  4 pending jobs need a new task; 3 starts failed since the last success, trying one task at a time (needs 5 tasks, gets 2): ECS cannot pull the image (CannotPullContainerError: pull image manifest has been retried 7 time(s)) (1 busy, 3 failing)',
+      '+ cpu  1 -> 2  4 pending jobs need a new task; 3 starts failed since the last success, trying one task at a time (needs 5 tasks, gets 2). Cause: ECS cannot pull the image (CannotPullContainerError: pull image manifest has been retried 7 time(s)) (1 busy, 3 failing)',
       '4 jobs of organization "default" (untagged): start unknown: tasks of its pool do not start as expected',
       'pool "cpu": 3 tasks failed to start since the last daemon registered: ECS cannot pull the image',
     ],
@@ -228,7 +228,7 @@ it.each<Case>([
     scenario: 'transitions whose tags no pool has',
     picture: { pools: { cpu: {} }, workspaces: [{ tags: { cluster: 'tpu' }, count: 3, stopsInS: -30 }] },
     says: [
-      'organization "default", tags cluster=tpu: no pool can serve 3 autostops from 20 November 2026 08:59:30 UTC on (retiring pools do not count). coderd makes them once it sees a daemon with these tags. Add a pool with these tags, or change the tags of the template',
+      'organization "default", tags cluster=tpu: no pool can serve 3 autostops from 20 November 2026 08:59:30 UTC on. Add a pool with these tags, or change the tags of the template. coderd makes them once it sees a daemon with these tags. Retiring pools do not count',
     ],
   },
   {
@@ -289,7 +289,7 @@ it.each<Case>([
 ])('shows $scenario', async ({ picture, change, says }) => {
   const drawn = draw(picture);
   change?.(drawn);
-  const out = await plan(drawn);
+  const out = await plan(drawn, '--explain');
   for (const text of says) expect(out).toContain(text);
 });
 

@@ -66,7 +66,7 @@ it('shows overrides, retiring pools and unschedulable jobs in a plan', () => {
         pool "more": at least 2 tasks until 20 November 2026 10:00:00 UTC by somebody (no reason given)
 
     unschedulable jobs:
-      ! organization "default", tags os=bsd: 1 job (workspace_build), the oldest waits for 30 s and fails at 20 November 2026 09:29:30 UTC. Pool "old" has these tags but is retiring: give the tags to another pool
+      ! organization "default", tags os=bsd: 1 job (workspace_build), the oldest waits for 30 s. Pool "old" has these tags but is retiring: give the tags to another pool. coderd fails the oldest at 20 November 2026 09:29:30 UTC
 
     findings:
       ! pool "gpu": the tag coder-autoscaler:floor of its service is "two", not a number of tasks. Scale-in is on hold until you write the override again (\`autoscaler pin\`, \`pause\`) or remove it (\`unpin\`, \`resume\`)
@@ -84,7 +84,7 @@ describe('transitions that wait for paused or pinned pools', () => {
     for (const part of [
       'no launch, no drain; starts no daemon for 2 autostops from 20 November 2026 08:50:00 UTC on (see findings)',
       '2 autostops from 20 November 2026 08:50:00 UTC on, overdue; no pool starts a daemon for them now',
-      '2 autostops from 20 November 2026 08:50:00 UTC on wait because pool "cpu" is paused until 20 November 2026 10:00:00 UTC by anna (load test). Run `autoscaler resume cpu` to let coderd make them',
+      '2 autostops from 20 November 2026 08:50:00 UTC on wait for "cpu" (paused or pinned). Run `autoscaler resume cpu`. Pool "cpu" is paused until 20 November 2026 10:00:00 UTC by anna (load test)',
     ])
       expect(plan).toContain(part);
     expect(explained).toContain(
@@ -102,7 +102,7 @@ describe('transitions that wait for paused or pinned pools', () => {
       workspaces: [{ tags: { os: 'linux' }, startsInS: -60 }],
     });
     expect(plan).toContain(
-      '1 autostart at 20 November 2026 08:59:00 UTC waits because pool "cpu" is paused until 20 November 2026 10:00:00 UTC by anna (load test) and pool "gpu" is pinned at 0 tasks until 20 November 2026 10:00:00 UTC by anna (load test). Run `autoscaler resume cpu` or `autoscaler unpin gpu` to let coderd make it',
+      '1 autostart at 20 November 2026 08:59:00 UTC waits for "cpu", "gpu" (paused or pinned). Run `autoscaler resume cpu` or `autoscaler unpin gpu`. Pool "cpu" is paused until 20 November 2026 10:00:00 UTC by anna (load test). Pool "gpu" is pinned at 0 tasks until 20 November 2026 10:00:00 UTC by anna (load test)',
     );
   });
 
@@ -275,34 +275,33 @@ describe('the sentence about free daemons', () => {
     ...{ spareMinutes: 10, afterBuildMinutes: null, learned: null },
   };
   const costs =
-    'this rule costs $0.18 an hour ($0.05 tasks, $0.13 waiting), with 2 free $0.33, with 5 free $0.39';
+    'Weighted for this hour, it costs $0.18 an hour ($0.05 tasks, $0.13 waiting), with 2 free $0.33, with 5 free $0.39';
 
   it.each<{ given: Partial<typeof stock>; expected: string; because: string }>([
     {
       given: {},
-      expected:
-        'keeps 3 daemons free. Rule: 3 free, spare ones stay 10 min. No rule has been learned from builds yet',
+      expected: 'keeps 3 daemons free, nothing learned from builds yet. Rule: 3 free, spare ones stay 10 min',
       because: 'nothing is learned',
     },
     {
       given: { daemons: 8, spare: 5 },
       expected:
-        'keeps 8 daemons free. Rule: 3 free, spare ones (5 now) stay 10 min. No rule has been learned from builds yet',
+        'keeps 8 daemons free, nothing learned from builds yet. Rule: 3 free, spare ones (5 now) stay 10 min',
       because: 'some are spare',
     },
     {
       given: { learned, afterBuildMinutes: 60 },
-      expected: `keeps 3 daemons free. Rule: 3 free until 1 h after the last build, spare ones stay 10 min. Over 31 builds in 40 h, weighted for this hour, ${costs}`,
+      expected: `keeps 3 daemons free, learned from 31 builds in 40 h. Rule: 3 free until 1 h after the last build, spare ones stay 10 min. ${costs}`,
       because: 'it is learned',
     },
     {
       given: { learned, daemons: 1, countsBusy: true },
-      expected: `keeps 1 daemon free. Rule: 3 free or busy, spare ones stay 10 min. Over 31 builds in 40 h, weighted for this hour, ${costs}`,
+      expected: `keeps 1 daemon free, learned from 31 builds in 40 h. Rule: 3 free or busy, spare ones stay 10 min. ${costs}`,
       because: 'busy daemons count, and other pools may keep some',
     },
     {
       given: { daemons: 2, free: 0, spareMinutes: 60 },
-      expected: 'keeps 2 daemons free. Rule: idle daemons stay 1 h. No rule has been learned from builds yet',
+      expected: 'keeps 2 daemons free, nothing learned from builds yet. Rule: idle daemons stay 1 h',
       because: 'no daemon is launched for the stock',
     },
   ])('is complete when $because', ({ given, expected }) => {
@@ -314,13 +313,13 @@ describe('the sentence about free daemons', () => {
     { tasks: 0.05, waiting: 0.05, says: '$0.10 an hour ($0.05 tasks, $0.05 waiting)' },
   ])('has one more digit below 10 cents: $says', ({ says, ...dollarsPerHour }) => {
     const text = reasonSentence({ ...stock, learned: { ...learned, dollarsPerHour } });
-    expect(text).toContain(`this rule costs ${says}, `);
+    expect(text).toContain(`it costs ${says}, `);
   });
 
   it('says why a rule that looks cheaper is not in force', () => {
     const others = [{ free: 2, dollarsPerHour: 0.15 }];
     expect(reasonSentence({ ...stock, learned: { ...learned, hours: 71, others } })).toMatch(
-      /in 3 days, .*, with 2 free \$0\.15 \(not clearly cheaper yet\)$/,
+      /in 3 days\. .*, with 2 free \$0\.15 \(not clearly cheaper yet\)$/,
     );
   });
 });
@@ -334,19 +333,19 @@ it('says which daemons claim a task, what follows and what to do', () => {
   expect(
     sentenceOf({ code: 'daemons-share-task', pool, tasks: 1, daemons: ['cpu-0a', 'ip-10-0-1-2'], rows }),
   ).toMatchInlineSnapshot(
-    `"pool "cpu": 1 task may have more than one daemon (cpu-0a, ip-10-0-1-2; coderd's rows f1 with key "gpu", f2). The rows do not tell which one runs in the task. Scale-in of the pool is on hold. Stop the daemon that runs outside the task: 90 s later its row no longer counts. If nobody knows it, replace the pool's key. \`coder provisioner keys delete\` deletes the rows of a key at once"`,
+    `"pool "cpu": 1 task may have more than one daemon (cpu-0a, ip-10-0-1-2; coderd's rows f1 with key "gpu", f2). Stop the daemon that runs outside the task. 90 s later its row no longer counts; until then scale-in of the pool is on hold. The rows do not tell which one runs in the task. If nobody knows it, replace the pool's key. \`coder provisioner keys delete\` deletes the rows of a key at once"`,
   );
   expect(
     sentenceOf({ code: 'possible-intruder', pool, daemons: [{ name: 'x-0a', key: 'gpu' }] }),
   ).toMatchInlineSnapshot(
-    `"pool "cpu": 1 daemon has the id or the address of one of its tasks, but not the name and the tags of that task's daemon (x-0a with key "gpu"). The autoscaler ignores it, but coderd gives it jobs and their secrets. Find out who started it. If nobody knows, replace the key and delete the old one in coderd"`,
+    `"pool "cpu": 1 unknown daemon has the id or the address of one of its tasks (x-0a with key "gpu"). Find out who started it. The name or the tags are not those of that task's daemon. The autoscaler ignores it, but coderd gives it jobs and their secrets. If nobody knows it, replace the key and delete the old one in coderd"`,
   );
   const two = [
     { name: 'x-0a', key: 'gpu' },
     { name: 'x-0b', key: null },
   ];
   expect(sentenceOf({ code: 'possible-intruder', pool, daemons: two })).toContain(
-    '2 daemons have the id or the address of one of its tasks',
+    '2 unknown daemons have the id or the address of one of its tasks',
   );
 });
 
@@ -482,7 +481,7 @@ describe('the finding transitions-refused', () => {
   it('tells you what to do', () => {
     const { refused } = planOf(STARTS);
     expect(refused && sentenceOf(refused)).toMatchInlineSnapshot(
-      `"organization "default", tags (untagged): coderd refused 1 autostart at 20 November 2026 08:10:00 UTC although it saw a daemon: ada/dev-0. coderd starts only workspaces of active owners, and does not tell whether 1 owner is suspended or dormant. Look for "failed to transition workspace" in coderd's log (a required parameter may have no value), or clear the schedule of the workspace. The autoscaler next starts a pool for it at 20 November 2026 09:30:00 UTC"`,
+      `"organization "default", tags (untagged): coderd refused 1 autostart at 20 November 2026 08:10:00 UTC although it saw a daemon. Look for "failed to transition workspace" in coderd's log. A required parameter may have no value. coderd starts only workspaces of active owners, and does not tell whether 1 owner is suspended or dormant. To end it, clear the schedule of the workspace. Workspaces: ada/dev-0. The autoscaler next starts a pool for it at 20 November 2026 09:30:00 UTC"`,
     );
   });
 
@@ -495,7 +494,7 @@ describe('the finding transitions-refused', () => {
   it('does not mention schedules for a refused stop', () => {
     const { refused } = planOf(STOPS);
     expect(refused && sentenceOf(refused)).toMatch(
-      /coderd refused 1 autostop at 20 November 2026 08:10:00 UTC .*\(a required parameter may have no value\)\. The /,
+      /coderd refused 1 autostop at 20 November 2026 08:10:00 UTC .*\. A required parameter may have no value\. Workspaces: .*\. The /,
     );
     expect(refused && sentenceOf(refused)).not.toMatch(/schedule|suspended/);
   });
@@ -507,7 +506,7 @@ describe('the finding transitions-refused', () => {
     const { refused } = planOf(STARTS, [], pools);
     expect(refused?.nextTryAt).toBeNull();
     expect(refused && sentenceOf(refused)).toMatch(
-      / of the workspace\. The autoscaler starts no pool for it: none that may start has these tags$/,
+      / of the workspace\. Workspaces: .*\. The autoscaler starts no pool for it: none that may start has these tags$/,
     );
   });
 

@@ -240,7 +240,7 @@ describe('a failed check', () => {
       broken: ({ coderd, secrets, tokenSecretName }) =>
         coderd.tokens.revoke(secrets.find(tokenSecretName)?.value ?? ''),
       says: [
-        'FAIL  token valid: coderd answered 401: You are signed out or your session has expired. Please sign in again to continue. API key is invalid.; coderd also refused the token that was read again from the secret; store a valid token in it',
+        'FAIL  token valid: coderd refuses the token, also after it was read again from the secret. Store a valid token in it. coderd answered 401: You are signed out or your session has expired. Please sign in again to continue. API key is invalid.',
       ],
     },
     {
@@ -250,7 +250,7 @@ describe('a failed check', () => {
         world.timeline.advanceTo(plusMs(START, 2 * DAY_MS));
       },
       says: [
-        /^FAIL {2}token valid: coderd answered 401: .*API key expired at/,
+        /^FAIL {2}token valid: .* coderd answered 401: .*API key expired at/,
         `FAIL  token expiry: expired at 3 March 2026 09:00:00 UTC. ${RENEW}`,
       ],
     },
@@ -285,8 +285,8 @@ describe('a failed check', () => {
       group: 'rights',
       broken: (world) => newToken(world, { canRead: ['default'], canReadWorkspaces: 'all' }),
       says: [
-        /^FAIL {2}organization "data": jobs: .*404.*; the token's user needs the organization template admin role there, or a custom role with provisioner_jobs:read$/,
-        /^FAIL {2}organization "data": daemons: .*404.*; the token's user needs the organization template admin role there/,
+        /^FAIL {2}organization "data": jobs: .*: the token's user needs the organization template admin role there, or a custom role with provisioner_jobs:read\. coderd answered 404: .*$/,
+        /^FAIL {2}organization "data": daemons: .*: the token's user needs the organization template admin role there/,
       ],
     },
     {

@@ -64,7 +64,7 @@ it('shows waiting jobs, failed starts and a paused pool', async () => {
     floor: the tasks to keep now, busy ones included; 0: only what jobs need
 
     waiting jobs:
-      ! organization "default", tags cluster=tpu: 1 job (template_version_import), the oldest waits for 4 min and fails at 2 March 2026 09:34:00 UTC. The closest pool is "gpu": it lacks cluster=tpu (has cluster=gpu)
+      ! organization "default", tags cluster=tpu: 1 job (template_version_import), the oldest waits for 4 min. The closest pool is "gpu": it lacks cluster=tpu (has cluster=gpu). coderd fails the oldest at 2 March 2026 09:34:00 UTC
         organization "default", tags cluster=gpu: 3 jobs, the oldest for 4 min -> 3 waiting for a launch in "gpu"
 
     when they start:
@@ -91,7 +91,7 @@ it('shows transitions that wait for a paused pool', async () => {
   const screened = await screen(lab);
   expect(screened).toMatch(/^no jobs wait; 1 finding\n/);
   expect(screened).toContain(
-    'findings:\n  ! organization "default", tags cluster=gpu: 1 autostop at 2 March 2026 09:02:00 UTC waits because pool "gpu" is paused until 2 March 2026 17:00:00 UTC by ada (release night). Run `autoscaler resume gpu` to let coderd make it\n',
+    'findings:\n  ! organization "default", tags cluster=gpu: 1 autostop at 2 March 2026 09:02:00 UTC waits for "gpu" (paused or pinned). Run `autoscaler resume gpu`. Pool "gpu" is paused until 2 March 2026 17:00:00 UTC by ada (release night)\n',
   );
 });
 
@@ -186,9 +186,10 @@ describe('an unreadable source', () => {
       floor: the tasks to keep now, busy ones included; 0: only what jobs need
 
       findings:
-        ! listing organizations: coderd answered 401: You are signed out or your session has expired. Please sign in again to continue. API key is invalid.; coderd also refused the token that was read again from the secret; store a valid token in it; could not read: jobs, daemons, previous jobs of "default"
+        ! listing organizations: coderd refuses the token, also after it was read again from the secret. Store a valid token in it …
 
       last look: 0 s ago, at 2 March 2026 09:02:00 UTC; succeeded
+      …: --explain prints these sentences whole
       "
     `);
   });

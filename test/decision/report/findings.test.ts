@@ -309,7 +309,7 @@ describe('unserved jobs', () => {
   it('name a tag of the closest pool that differs in case only', () => {
     const plan = planOf({ pools: { a: { tags: { Cluster: 'gpu' } } }, pending: [{ tags: gpu }] });
     expect(plan.unserved.map((row) => unservedSentence(row, plan.takenAt))).toEqual([
-      expect.stringMatching(/it lacks cluster=gpu. Its tag "Cluster" differs in upper and lower case only$/),
+      expect.stringMatching(/it lacks cluster=gpu. Its tag "Cluster" differs in upper and lower case only\./),
     ]);
   });
 
@@ -319,10 +319,12 @@ describe('unserved jobs', () => {
       return unserved.map((row) => unservedSentence(row, takenAt));
     };
     expect(sentences(29 * 60)).toEqual([
-      expect.stringMatching(/ waits for 29 min and fails at 20 November 2026 09:01:00 UTC/),
+      expect.stringMatching(
+        / waits for 29 min\. .*\. coderd fails the oldest at 20 November 2026 09:01:00 UTC$/,
+      ),
     ]);
     expect(sentences(31 * 60)).toEqual([
-      expect.stringMatching(/ waits for 31 min, and coderd is about to fail it\. /),
+      expect.stringMatching(/ waits for 31 min\. .*\. coderd is about to fail the oldest$/),
     ]);
   });
 
@@ -332,7 +334,7 @@ describe('unserved jobs', () => {
     const plan = planOf({ pools: { a: { tags: gpu } }, pending });
     expect(plan.unserved.map((row) => unservedSentence(row, plan.takenAt))).toEqual([
       expect.stringMatching(
-        /1 job \(workspace_build\), .*They have scope=user, and no pool has this scope and owner. Add a pool with the token of this user and tags: { scope: user, owner: ada }, or remove scope from the tags of the template$/,
+        /1 job \(workspace_build\), .*They have scope=user, and no pool has this scope and owner. Add a pool with the token of this user and tags: { scope: user, owner: ada }, or remove scope from the tags of the template\./,
       ),
     ]);
   });

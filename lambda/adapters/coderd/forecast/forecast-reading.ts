@@ -153,7 +153,7 @@ function unlisted(workspaces: readonly Workspace[], templates: readonly Template
   const [first] = lost;
   if (first === undefined) return undefined;
   const have = lost.length === 1 ? '1 workspace has a template' : `${lost.length} workspaces have templates`;
-  const error = `listing templates: ${have} that coderd does not list, such as ${first.template_id}; the token's user needs ${ROLE}`;
+  const error = `listing templates: ${have} that coderd does not list, such as ${first.template_id}. The token's user needs ${ROLE}`;
   return { status: 'truncated', error };
 }
 

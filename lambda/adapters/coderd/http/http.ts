@@ -345,9 +345,10 @@ export function wholeList<T>(rows: Rows<T>): readonly T[] {
   return items;
 }
 
+/** The advice about a configured token. A command whose token comes from elsewhere leaves it out. */
+export const REFUSED_AGAIN =
+  'coderd refuses the token, also after it was read again from the secret. Store a valid token in it. ';
+
 function refusedAgain(answer: RawAnswer): CoderdError {
-  return new CoderdError(
-    'unauthorized',
-    `${describeAnswer(answer)}; coderd also refused the token that was read again from the secret; store a valid token in it`,
-  );
+  return new CoderdError('unauthorized', `${REFUSED_AGAIN}${describeAnswer(answer)}`);
 }

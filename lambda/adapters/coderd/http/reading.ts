@@ -82,8 +82,8 @@ export function failure(
 ): { readonly status: 'forbidden' | 'failed'; readonly error: string } {
   const isForbidden = cause instanceof CoderdError && cause.code === 'not-found';
   const reason = messageOf(cause);
-  const advice = isForbidden && role !== undefined ? `; ${role}` : '';
-  return { status: isForbidden ? 'forbidden' : 'failed', error: `${what}: ${reason}${advice}` };
+  const advice = isForbidden && role !== undefined ? `${role}. ` : '';
+  return { status: isForbidden ? 'forbidden' : 'failed', error: `${what}: ${advice}${reason}` };
 }
 
 function takenAt(date: EpochMs | undefined): { readonly takenAt?: EpochMs } {
