@@ -24,7 +24,7 @@ export function deadBuildsText({ pool, builds }: FindingOf<'build-died-with-task
   );
   const advice =
     builds.length === 1 && one !== undefined ? checkText(one) : 'Run `autoscaler explain --dead`';
-  return `pool "${pool}": ${some(builds.length, 'build')} died with ${builds.length === 1 ? 'its task' : 'their tasks'}: ${which}. Resources may be left over in the cloud, because coderd never got the new state. ${advice}`;
+  return `pool "${pool}": ${some(builds.length, 'build')} died with ${builds.length === 1 ? 'its task' : 'their tasks'}: ${which}. Resources may be left over in the cloud. coderd never got the new state. ${advice}`;
 }
 
 export function unknownBuildText({ pool, tasks }: FindingOf<'build-of-task-unknown'>): string {
