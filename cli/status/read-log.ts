@@ -88,11 +88,16 @@ export function lastLookOf(
 /** The schedule invokes the function once a minute. */
 const LATE_SECONDS = 180;
 
-/** What is wrong with the last look, as sentences. */
-export function lookFindings(look: LastLook): readonly string[] {
+/** What is wrong with the last look, as sentences. `deployedSeconds`: the age of the newest deployment. */
+export function lookFindings(look: LastLook, deployedSeconds: number): readonly string[] {
   if (look.kind === 'unknown') return [];
   const advice = `Check the log group "${look.logGroup}" and the schedule`;
-  if (look.kind === 'none') return [`the function has not looked for an hour. ${advice}`];
+  if (look.kind === 'none') {
+    if (deployedSeconds <= LATE_SECONDS) return [];
+    const since =
+      deployedSeconds < 3600 ? `since the deployment ${ageText(deployedSeconds)} ago` : 'for an hour';
+    return [`the function has not looked ${since}. ${advice}`];
+  }
   const { ageSeconds, failures } = look;
   const late =
     ageSeconds > LATE_SECONDS

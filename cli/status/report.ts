@@ -32,13 +32,23 @@ export function statusOf(
     takenAt: plan.takenAt,
     waiting: waitingOf(snapshot, plan),
     pools: plan.pools.map((pool) => poolStatus(pool, views.get(pool.name) ?? [], snapshot, config)),
-    broken: [...new Set([...findingLines(plan.findings), ...lookFindings(lastLook)])].map(withAdvice),
+    broken: [
+      ...new Set([...findingLines(plan.findings), ...lookFindings(lastLook, deployedSeconds(snapshot))]),
+    ].map(withAdvice),
     overrides: plan.pools.flatMap(({ name, overrides }) =>
       overrides.map((override) => ({ pool: name, ...override })),
     ),
     lastLook,
     waits,
   };
+}
+
+/** How long ago ECS began the newest deployment of a pool; infinite if ECS tells none. */
+function deployedSeconds({ takenAt, ecs }: Snapshot): number {
+  const times = ecs.services.items.flatMap(({ deployments }) =>
+    deployments.map(({ createdAt = 0 }) => createdAt),
+  );
+  return (takenAt - Math.max(0, ...times)) / 1000;
 }
 
 export type Status = ReturnType<typeof statusOf>;

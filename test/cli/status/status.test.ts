@@ -243,6 +243,15 @@ describe('the last look', () => {
     expect(lastLine(out)).toBe('last look: none in the last hour');
   });
 
+  it('is a finding without a look since the deployment, 3 min after it', async () => {
+    const lab = await open([CPU]);
+    expect(await screen(lab)).toContain('no findings\n');
+    lab.pass(200);
+    expect(await screen(lab)).toContain(
+      '! the function has not looked since the deployment 3 min ago. Check',
+    );
+  });
+
   it('is found among the lines of tasks on all pages', async () => {
     const lab = await open([CPU]);
     const { logs, logGroupName } = lab.world;
