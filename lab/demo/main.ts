@@ -46,8 +46,9 @@ const missing = guard ? missingForGuard() : [];
 if (missing.length > 0)
   program.error(`running guard.sh: this machine lacks a requirement. Install ${missing.join(', and ')}`);
 
-let startedAt = performance.now();
-const tookMs = (): number => performance.now() - startedAt;
+/** Simulated time begins then. Before, it stands still, also while the page reads the stack. */
+let startedAt: number | undefined;
+const tookMs = (): number => (startedAt === undefined ? 0 : performance.now() - startedAt);
 const clock = (): EpochMs => (START + tookMs() * SPEED) as EpochMs;
 
 const guarded = guard ? new GuardedTasks({ clock, speed: SPEED, logFile: GUARD_LOG }) : undefined;
@@ -69,7 +70,6 @@ const autoscaler = new RunningFunction(synthesizeStack(demoConfig(served.coderdU
   },
 });
 const page = watch ? await waitForPage() : undefined;
-// simulated time starts when the stack is synthesized
 startedAt = performance.now();
 
 let failures = 0;
