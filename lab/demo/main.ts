@@ -93,7 +93,7 @@ while (tookMs() < GIVE_UP_MS) {
 const over = isOver(world);
 if (over) await invocation;
 
-const summary = summarize(world, guarded?.figures());
+const summary = summarize(world, { seed, guards: guarded?.figures() });
 view.end(summary, tookMs());
 if (json) process.stdout.write(`${JSON.stringify(summary)}\n`);
 process.exitCode = isAsPromised(world, summary) && failures === 0 ? 0 : 1;

@@ -75,16 +75,21 @@ export function hasPlayed(world: World): boolean {
 
 /** The first pool that can run a job. Undefined: none can. */
 export function poolFor(world: World, job: JobRecord): Pool | undefined {
-  return POOLS.find(
-    ({ organization, tags }) =>
-      world.coderd.organizationId(organization) === job.organizationId &&
-      tagsetContains(normalizeTags(tags), job.tags),
+  return POOLS.find((pool) => canRun(world, pool, job));
+}
+
+export function canRun(world: World, { organization, tags }: Pool, job: JobRecord): boolean {
+  return (
+    world.coderd.organizationId(organization) === job.organizationId &&
+    tagsetContains(normalizeTags(tags), job.tags)
   );
 }
 
 export const START = Date.parse('2026-03-02T09:00:00Z') as EpochMs;
 /** Simulated seconds per second of the function. */
 export const SPEED = 10;
+/** Simulated time between two looks. */
+export const LOOKS_MS = 1_000 * SPEED;
 /** Simulated time between two invocations. The first comes when ECS's answers have the services. */
 export const SCHEDULE = { firstMs: 5_000, everyMs: 60_000 };
 /** How long the demo takes in simulated time, for its progress: a little more than measured. */
@@ -192,7 +197,7 @@ function isDeployed(world: World, pool: string): boolean {
   return world.service(pool).state.primary.rolloutState === 'COMPLETED';
 }
 
-function planSubmissions(
+export function planSubmissions(
   world: World,
   random: { whole(from: number, to: number): number },
   announce: (line: string) => void,
@@ -211,7 +216,7 @@ function planSubmissions(
 export function demoConfig(coderdUrl: string): string {
   return stringify({
     coder: { url: coderdUrl, token: { secret: 'coder/autoscaler-token' } },
-    looks: { every: '1s' },
+    looks: { every: `${LOOKS_MS / SPEED / 1_000}s` },
     limits: { maxTasks: 50 },
     roll: { atOnce: '50%' },
     pools: POOLS.map(({ name, organization, tags, max }) => {

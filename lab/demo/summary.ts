@@ -6,6 +6,7 @@ import { some } from '../../lambda/explain/format.ts';
 import type { JobRecord } from '../world/coderd/tables/jobs.ts';
 import type { GuardFigures } from '../world/guarded/guarded-tasks.ts';
 import type { World } from '../world/world.ts';
+import { DEFAULT_STOP_TIMEOUT_S, killedByLowering } from './plain.ts';
 import { type Autostarts, countAutostarts, countDeployments, hasPlayed, poolFor, START } from './scenario.ts';
 
 export type Summary = {
@@ -16,6 +17,8 @@ export type Summary = {
     readonly unserved: number;
     /** Jobs whose task was stopped while they ran. */
     readonly killed: number;
+    /** Of the same jobs, without protection (plain.ts). */
+    readonly killedByLowering: number;
   };
   /** Of the tasks, and of a fixed fleet with as many as at the peak. */
   readonly dollars: { readonly tasks: number; readonly fixedFleet: number };
@@ -30,7 +33,9 @@ export type Summary = {
   readonly guards?: GuardFigures;
 };
 
-export function summarize(world: World, guards?: GuardFigures): Summary {
+type Played = { readonly seed: number; readonly guards?: GuardFigures | undefined };
+
+export function summarize(world: World, { seed, guards }: Played): Summary {
   const jobs = world.coderd.jobs();
   const waits = jobs
     .flatMap(({ createdAt, startedAt, workerId }) =>
@@ -44,6 +49,7 @@ export function summarize(world: World, guards?: GuardFigures): Summary {
       succeeded: jobs.filter(({ status }) => status === 'succeeded').length,
       unserved: jobs.filter((job) => job.workerId === undefined && !isRunnable(world, job)).length,
       killed,
+      killedByLowering: killedByLowering(seed),
     },
     dollars: dollarsOf(world),
     tasks: { peak: tasks.peak, end: remainingTasks(world) },
@@ -112,6 +118,7 @@ export function summaryText(summary: Summary, tookMs: number): string {
   const runnable = jobs.submitted - jobs.unserved;
   return [
     `builds: ${jobs.succeeded} of ${runnable} succeeded, ${jobs.killed} killed`,
+    `a service that lowers its count without protection would have killed ${jobs.killedByLowering || 'none'} of these builds (same jobs, seed and looks; ECS chooses the task; stop timeout ${DEFAULT_STOP_TIMEOUT_S} s)`,
     `${some(jobs.unserved, 'more job')} waited in vain, as the story meant: no pool has its tags`,
     `tasks: ${tasks.peak} at the peak, ${tasks.end} at the end; deployments: ${deployments.completed} of ${deployments.started} completed`,
     `autostarts from zero: coderd started ${autostarts.started} of ${autostarts.due} workspaces`,

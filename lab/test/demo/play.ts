@@ -7,6 +7,7 @@ import { lookEvent } from '../../../lambda/look/look-event.ts';
 import {
   demoConfig,
   demoWorld,
+  LOOKS_MS,
   planAutostarts,
   planSteps,
   SCHEDULE,
@@ -21,8 +22,6 @@ import { InProcessFunction } from '../../world/in-process/function.ts';
 import type { World } from '../../world/world.ts';
 
 const GIVE_UP_MS = 15 * 60_000;
-/** The looks of `npm run demo` come each second, while its world is faster. */
-const LOOKS_MS = 1_000 * SPEED;
 
 export async function play(seed: number, createView: (world: World) => View): Promise<void> {
   const world = demoWorld({ seed });
@@ -49,5 +48,5 @@ export async function play(seed: number, createView: (world: World) => View): Pr
     view.draw();
     await scheduler.advanceTo(plusMs(timeline.now(), LOOKS_MS / 2));
   }
-  view.end(summarize(world), (timeline.now() - START) / SPEED);
+  view.end(summarize(world, { seed }), (timeline.now() - START) / SPEED);
 }

@@ -17,6 +17,7 @@ const STORY: readonly RegExp[] = [
   /^09:0[2-7]:\d\d {2}pool gpu: all tasks run revision 2, the deployment is complete$/,
   /^$/,
   /^builds: 62 of 62 succeeded, 0 killed$/,
+  /^a service that lowers its count without protection would have killed (\d+|none) of these builds \(.*\)$/,
   /^1 more job waited in vain, as the story meant: no pool has its tags$/,
   /^tasks cost \$0\.\d\d; a fixed fleet of \d+ had cost \$0\.\d\d$/,
   /^tasks: \d+ at the peak, 0 at the end; deployments: 1 of 1 completed$/,

@@ -88,7 +88,7 @@ export const DESCRIPTIONS = {
 
 /** The definition in AWS's form. Secrets and environment are left out: the product does not read them. */
 function wireDefinition({ arn, family, revision, template }: TaskDefinition) {
-  const { image, entryPoint, command, cpu, memory, architecture, logGroup } = template;
+  const { image, entryPoint, command, cpu, memory, architecture, logGroup, stopTimeoutS } = template;
   return {
     taskDefinitionArn: arn,
     family,
@@ -106,7 +106,7 @@ function wireDefinition({ arn, family, revision, template }: TaskDefinition) {
         essential: true,
         entryPoint,
         command,
-        stopTimeout: 120,
+        stopTimeout: stopTimeoutS,
         logConfiguration: { logDriver: 'awslogs', options: { 'awslogs-group': logGroup } },
       },
     ],

@@ -1,7 +1,7 @@
 /**
  * The life of one Fargate task (docs/internals/aws.md §2): PROVISIONING -> PENDING -> ACTIVATING -> RUNNING ->
  * DEACTIVATING -> STOPPING -> DEPROVISIONING -> STOPPED. SIGTERM follows a stop shortly, SIGKILL after
- * `stopTimeoutMs`.
+ * `stopTimeoutS`.
  */
 import { type EpochMs, plusMs, type TaskArn } from '../../../lambda/decision/model/brands.ts';
 import type { Random } from '../base/random.ts';
@@ -101,7 +101,6 @@ const CONTAINER_EXITED: StopWhy = {
 /** docs/internals/aws.md §2 */
 const OUT_OF_MEMORY = 'OutOfMemoryError: Container killed due to memory usage';
 
-const SECONDS_TO_KILL = 120;
 const SIGKILLED = 137;
 /** Its processes exist, and neither they nor its agent answer anything (docs/internals/aws.md §2). */
 const FROZEN: Container = { terminate: () => {}, kill: () => {}, isBusy: () => false };
@@ -269,7 +268,7 @@ export class EcsTask {
       return;
     }
     this.#change({ lastStatus: 'STOPPING', stoppingAt: this.#now() });
-    this.#after(SECONDS_TO_KILL * 1000, () => {
+    this.#after(this.identity.definition.template.stopTimeoutS * 1000, () => {
       this.#container?.kill();
       this.#exited(SIGKILLED);
     });

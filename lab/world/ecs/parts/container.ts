@@ -51,6 +51,8 @@ export type TaskTemplate = {
   readonly memory: number;
   readonly architecture: 'ARM64' | 'X86_64';
   readonly logGroup: string;
+  /** From SIGTERM to SIGKILL. */
+  readonly stopTimeoutS: number;
 };
 
 /** A task without a guard, of the configuration's default size. */
@@ -62,4 +64,6 @@ export const BARE_TEMPLATE: TaskTemplate = {
   memory: 2048,
   architecture: 'ARM64',
   logGroup: 'coder-provisioners',
+  // as infra/constructs/pool/pool-task.ts sets it
+  stopTimeoutS: 120,
 };
