@@ -2,6 +2,7 @@
  * The build of the experiment: the import of a template version that sleeps twice while Terraform plans. It
  * needs no template and no workspace. coderd cannot delete a version, and archives only those of a template.
  */
+import { strToU8, zipSync } from 'fflate';
 import * as z from 'zod';
 import { describeAnswer } from '../../lambda/adapters/coderd/http/answer.ts';
 import type { CoderdHttp, Question } from '../../lambda/adapters/coderd/http/http.ts';
@@ -34,35 +35,33 @@ const versionSchema = z.object({
     error: z.string().nullish(),
   }),
 });
-export type Version = z.output<typeof versionSchema>;
 
-/** Throws CoderdError or InputError. */
-export async function pushBuild(http: CoderdHttp, organization: string, tags: Tags): Promise<Version> {
-  const file = { method: 'POST', path: '/api/v2/files', body: tarOf('main.tf', TEMPLATE) } as const;
-  const typed = { ...file, type: 'application/x-tar', once: true };
-  const { hash } = await ask(http, 'uploading the template', z.object({ hash: z.string() }), typed);
-  const path = `/api/v2/organizations/${organization}/templateversions`;
-  const version = {
-    message: 'autoscaler prove',
-    storage_method: 'file',
-    file_id: hash,
-    provisioner: 'terraform',
-  };
-  const body = JSON.stringify({ ...version, tags });
-  const question = { method: 'POST', path, body, once: true } as const;
-  return ask(http, 'creating the template version', versionSchema, question);
-}
+export type Build = {
+  readonly id: string;
+  readonly read: () => Promise<z.output<typeof versionSchema>['job']>;
+  /** Succeeds if the build has ended. */
+  readonly cancel: () => Promise<unknown>;
+};
 
-export async function readBuild(http: CoderdHttp, { id }: Pick<Version, 'id'>): Promise<Version['job']> {
-  const question = { method: 'GET', path: `/api/v2/templateversions/${id}` } as const;
-  return (await ask(http, 'reading the template version', versionSchema, question)).job;
-}
-
-/** Succeeds if the build has ended. */
-export async function cancelBuild(http: CoderdHttp, version: Version): Promise<void> {
-  if ((await readBuild(http, version)).completed_at) return;
-  const path = `/api/v2/templateversions/${version.id}/cancel`;
-  await ask(http, 'cancelling the build', z.unknown(), { method: 'PATCH', path, body: '', once: true });
+/** All throw CoderdError or InputError. */
+export async function pushBuild(http: CoderdHttp, organization: string, tags: Tags): Promise<Build> {
+  const post = { method: 'POST', once: true } as const;
+  const zip = zipSync({ 'main.tf': strToU8(TEMPLATE) }, { level: 0, mtime: '1980-01-02' });
+  const file = { ...post, path: '/api/v2/files', body: zip, type: 'application/zip' };
+  const { hash } = await ask(http, 'uploading the template', z.object({ hash: z.string() }), file);
+  const version = { message: 'autoscaler prove', storage_method: 'file', provisioner: 'terraform', tags };
+  const { id } = await ask(http, 'creating the template version', versionSchema, {
+    ...post,
+    path: `/api/v2/organizations/${organization}/templateversions`,
+    body: JSON.stringify({ ...version, file_id: hash }),
+  });
+  const path = `/api/v2/templateversions/${id}`;
+  const stop = { method: 'PATCH', path: `${path}/cancel`, body: '', once: true } as const;
+  const read: Build['read'] = async () =>
+    (await ask(http, 'reading the template version', versionSchema, { method: 'GET', path })).job;
+  const cancel = async () =>
+    (await read()).completed_at || ask(http, 'cancelling the build', z.unknown(), stop);
+  return { id, read, cancel };
 }
 
 async function ask<T extends z.ZodType>(
@@ -78,22 +77,4 @@ async function ask<T extends z.ZodType>(
   throw new InputError(
     `${doing}: ${says}. CODER_SESSION_TOKEN must be of a template admin of the organization`,
   );
-}
-
-const BLOCK = 512;
-
-/** One file in the format ustar, which coderd reads. Both texts are ASCII. */
-function tarOf(name: string, content: string): string {
-  const octal = (value: number, digits: number): string => `${value.toString(8).padStart(digits, '0')}\0`;
-  const owner = octal(0o644, 7) + octal(0, 7) + octal(0, 7);
-  const head = (sum: string): string => {
-    const size = octal(content.length, 11) + octal(0, 11);
-    return `${name.padEnd(100, '\0')}${owner}${size}${sum}${'0'.padEnd(101, '\0')}ustar\0${'00'}`.padEnd(
-      BLOCK,
-      '\0',
-    );
-  };
-  const bytes = [...head(' '.repeat(8))].reduce((sum, each) => sum + each.charCodeAt(0), 0);
-  const padded = content.padEnd(Math.ceil(content.length / BLOCK) * BLOCK, '\0');
-  return `${head(`${octal(bytes, 6)} `)}${padded}${'\0'.repeat(2 * BLOCK)}`;
 }

@@ -2,6 +2,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import type { Command } from 'commander';
+import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
 import { loadConfig } from '../../lambda/config/load.ts';
 import { makeClients } from '../../lambda/connect.ts';
 import { isoTime } from '../../lambda/decision/model/brands.ts';
@@ -21,18 +22,16 @@ import { lookLive, withTokenOfShell } from '../shared/live.ts';
 import { type LiveOptions, repeated, withLiveOptions } from '../shared/live-options.ts';
 import { wrapLines } from '../shared/plain-table.ts';
 import { clusterOf } from '../shared/stack-cluster.ts';
-import { PAUSE_MS } from './experiment.ts';
+import { Bench } from './bench.ts';
+import { experiment, PAUSE_MS } from './experiment.ts';
 import { findPlace, type Place } from './preflight.ts';
 import { rowsOf, rowsText } from './rows.ts';
-import { type Tried, tryOut } from './run.ts';
 
 type ProveOptions = LiveOptions & { readonly yes: boolean; readonly out?: string };
 
 export function addProveCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
   withLiveOptions(program.command('prove'))
-    .description(
-      'try what is assumed of AWS on your account: ten minutes and some cents, in a pool of its own',
-    )
+    .description('try what is assumed of AWS on your account, in a pool of its own: ten minutes, some cents')
     .argument('<pool>', 'a pool with a tag that no template has')
     .option('--yes', 'do not ask', false)
     .option('--out <file>', 'write the results as JSON, without secrets, for a report')
@@ -44,48 +43,42 @@ export function addProveCommand(program: Command, { cliEnvironment, exitWith }: 
 /** Returns the exit code: 1 if an assumption is wrong, or if the experiment or its undoing did not end. */
 async function prove(name: string, options: ProveOptions, cliEnvironment: CliEnvironment): Promise<number> {
   const { config, caBundle } = loadConfig(options.config);
+  const { out: file } = options;
   if (!options.yes && cliEnvironment.ask === undefined)
-    throw new UsageError(
-      'it changes a pool, and no terminal can answer. Add --yes to start without a question',
-    );
-  const { out } = options;
+    throw new UsageError('it changes a pool, and cannot ask here. Add --yes to start without a question');
   const cluster = await clusterOf(options, cliEnvironment, config);
-  const clients = makeClients(config, caBundle);
+  const { ecs: client, close, ...clients } = makeClients(config, caBundle);
   const coderd = withTokenOfShell(clients.coderd, cliEnvironment);
   const logs = new CloudWatchLogsClient({ requestHandler: PATIENT });
-  const resume = ['autoscaler', 'resume', name, ...repeated(options)].join(' ');
   const find = async (): Promise<Place> => {
     const { snapshot } = await lookLive({ ...options, cluster }, cliEnvironment);
-    const templates = await readTemplateTags(coderd, AbortSignal.timeout(TEMPLATES_MS));
+    const templates = await readTemplateTags(coderd, AbortSignal.timeout(30_000));
     return findPlace(name, { config, snapshot, templates });
   };
   try {
-    if (!(await isWanted((await find()).pool, options, cliEnvironment))) return 0;
-    if (out !== undefined) save(out, () => appendFileSync(out, ''));
+    if (!(await isWanted((await find()).pool, options.yes, cliEnvironment))) return 0;
+    if (file !== undefined) save(file, () => appendFileSync(file, ''));
+    const resume = ['autoscaler', 'resume', name, ...repeated(options)].join(' ');
     // somebody may have pushed a template meanwhile
-    const servers = { client: clients.ecs, coderd, logs, cluster, resume };
-    return print(await tryOut(await find(), servers, cliEnvironment), options, cliEnvironment);
+    const servers = { client, coderd, logs, resume, ecs: new EcsAdapter(client, cluster) };
+    const bench = new Bench({ ...(await find()), ...servers }, cliEnvironment);
+    return report(await bench.run(experiment), options, cliEnvironment);
   } finally {
     logs.destroy();
-    await clients.close();
+    await close();
   }
 }
 
-const TEMPLATES_MS = 30_000;
-const TASK_HOURS = 2 / 6;
-
-async function isWanted(
-  pool: PoolConfig,
-  { yes }: ProveOptions,
-  { err, ask, now }: CliEnvironment,
-): Promise<boolean> {
-  const dollars = dollarsOf(pool, VIRGINIA) * TASK_HOURS + 2 * pool.dollarsPerLaunch;
+async function isWanted(pool: PoolConfig, yes: boolean, { err, ask, now }: CliEnvironment) {
+  // two tasks, ten minutes each
+  const dollars = dollarsOf(pool, VIRGINIA) / 3 + 2 * pool.dollarsPerLaunch;
   const ends = timeText(isoTime(now() + PAUSE_MS));
   err(`This tries what the autoscaler assumes of AWS, in pool "${pool.name}".
-  It pauses the pool, starts two tasks, pushes a template version whose import sleeps, lowers the
-  desired count, and sends drain requests. Afterwards, or if you stop it, it undoes all that.
+  It pauses the pool and starts two tasks. A build that sleeps runs in one of them: the import of a template version.
+  It lowers the desired count, sends drain requests, and starts a rolling deployment, which ends with the tasks.
+  At the end it undoes all that, also after an error or Ctrl-C.
   It takes about 10 minutes and costs about $${dollars.toFixed(2)}.
-  If it is killed, the pause ends at ${ends}, and the autoscaler takes the tasks away.
+  If it is killed, the pause ends at ${ends}, and the autoscaler then removes the tasks.
   coderd keeps the template version, which belongs to no template. No workspace can use it.
 `);
   if (yes || /^y(?:es)?$/i.test((await ask?.('Start? [y/N] ')) ?? '')) return true;
@@ -93,17 +86,14 @@ async function isWanted(
   return false;
 }
 
-function print(
-  { found, stopped, left }: Tried,
-  { out: file }: ProveOptions,
-  { out, columns, now }: CliEnvironment,
-): number {
+type Tried = Awaited<ReturnType<Bench['run']>>;
+
+function report({ found, stopped, left }: Tried, { out: file }: ProveOptions, terminal: CliEnvironment) {
   const rows = rowsOf(found, stopped);
-  const undone =
-    'Undone: the pause, the desired count and the build. autoscaler status shows whether its tasks have gone';
+  const undone = 'All changes are undone. autoscaler status shows when the tasks have gone';
   const ending = left.length === 0 ? undone : ['Not undone:', ...left].join('\n  ');
-  out(`${wrapLines(`${rowsText(rows)}\n${ending}`, columns)}\n`);
-  const document = { version: 1, at: isoTime(now()), rows, stopped: stopped ?? null, left };
+  terminal.out(`${wrapLines(`${rowsText(rows)}\n${ending}`, terminal.columns)}\n`);
+  const document = { version: 1, at: isoTime(terminal.now()), rows, stopped: stopped ?? null, left };
   // errors of AWS name the account
   const text = JSON.stringify(document, null, 2).replaceAll(/(?<!\d)\d{12}(?!\d)/g, 'ACCOUNT');
   if (file !== undefined) save(file, () => writeFileSync(file, `${text}\n`));

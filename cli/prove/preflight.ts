@@ -5,23 +5,17 @@
 import type { Config, PoolConfig } from '../../lambda/decision/model/config.ts';
 import { STACK_TAG, tagOf } from '../../lambda/decision/model/service-tags.ts';
 import type { OrganizationReadings, Service, Snapshot } from '../../lambda/decision/model/snapshot.ts';
-import { canRun, displayTags } from '../../lambda/decision/model/tags.ts';
+import { canRun, displayTags, type Tags } from '../../lambda/decision/model/tags.ts';
 import { deriveOverrides } from '../../lambda/decision/settings/overrides.ts';
 import { nameInParts } from '../../lambda/decision/supply/daemons.ts';
 import { some } from '../../lambda/explain/format.ts';
 import type { TemplateTags } from '../adapters/templates.ts';
-import { findLogGroup, type LogGroup } from '../logs/function-log.ts';
+import { findLogGroup } from '../logs/function-log.ts';
 import { InputError } from '../shared/cli-environment.ts';
 import { unreadLists } from '../shared/live.ts';
 import { findPool, findService } from '../shared/override-target.ts';
 
-export type Place = {
-  readonly pool: PoolConfig;
-  readonly organization: OrganizationReadings;
-  readonly service: Service;
-  readonly stack: string;
-  readonly log: LogGroup;
-};
+export type Place = ReturnType<typeof findPlace>;
 
 type Seen = {
   readonly config: Config;
@@ -30,7 +24,7 @@ type Seen = {
 };
 
 /** Throws InputError with the reason if the pool must not be used. */
-export function findPlace(name: string, seen: Seen): Place {
+export function findPlace(name: string, seen: Seen) {
   const { config, snapshot } = seen;
   const pool = findPool(name, config.pools);
   const refusal = (why: string) => new InputError(`proving in pool "${name}": ${why}`);
@@ -72,22 +66,22 @@ function othersIn(
     return 'a pool without a tag of its own gets other builds. Give it a tag that no template has, and deploy it';
   if (workspaces === undefined)
     return 'workspaces are unknown, as no pool of its organization has wake: true';
-  const template = templates.find(
-    (each) => each.organization === organization.id && (!each.tags || canRun(tags, each.tags)),
-  );
-  const workspace = workspaces.items.find(({ latest_build: { job } }) => !job.tags || canRun(tags, job.tags));
-  const job = jobs.items.find((each) => canRun(tags, each.tags));
-  const daemon = daemons.items.find(
-    (each) => each.status !== 'offline' && canRun(each.tags, tags) && nameInParts(each.name).pool !== name,
-  );
-  const pool = config.pools.find(
-    (each) => each.name !== name && isIn(each, organization) && canRun(each.tags, tags),
-  );
-  const why =
-    (template && `builds of template "${template.name}" can run there`) ??
-    (workspace && `builds of workspace "${workspace.name ?? workspace.id}" can run there`) ??
-    (job && `job ${job.id} (${job.status}) can run there`) ??
-    (daemon && `daemon "${daemon.name}" could take its build`) ??
-    (pool && `pool "${pool.name}" could take its build`);
+  const runsHere = (of: { readonly tags?: Tags | null | undefined }) => !of.tags || canRun(tags, of.tags);
+  const [why] = [
+    ...templates
+      .filter((each) => each.organization === organization.id && runsHere(each))
+      .map((each) => `builds of template "${each.name}" can run there`),
+    ...workspaces.items
+      .filter(({ latest_build: { job } }) => runsHere(job))
+      .map((each) => `builds of workspace "${each.name ?? each.id}" can run there`),
+    ...jobs.items.filter(runsHere).map(({ id, status }) => `job ${id} (${status}) can run there`),
+    ...daemons.items
+      .filter((each) => each.status !== 'offline' && canRun(each.tags, tags))
+      .filter((each) => nameInParts(each.name).pool !== name)
+      .map((each) => `daemon "${each.name}" could take its build`),
+    ...config.pools
+      .filter((each) => each.name !== name && isIn(each, organization) && canRun(each.tags, tags))
+      .map((each) => `pool "${each.name}" could take its build`),
+  ];
   return why && `${why}. Use a pool with a tag that no template, no daemon and no other pool has`;
 }

@@ -4,7 +4,7 @@ import { GetRoleCommand, IAMClient, SimulatePrincipalPolicyCommand } from '@aws-
 import { describeAwsError } from '../../lambda/adapters/shared/aws-calls.ts';
 import { FUNCTION_ROLE, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
 import { PATIENT } from '../shared/aws-advice.ts';
-import type { Measured } from './rows.ts';
+import type { Bench } from './bench.ts';
 
 const MUST = [
   'DescribeServices',
@@ -15,72 +15,55 @@ const MUST = [
 ];
 const NEVER = ['StopTask', 'RunTask', 'ExecuteCommand', 'DeleteService', 'TagResource'];
 
-type Place = { readonly stack: string; readonly service: string; readonly task: string };
-
-/** Whether it can do what it must, and whether it can do nothing else. Does not throw. */
-export async function askRole(place: Place): Promise<{ readonly can: Measured; readonly cannot: Measured }> {
+/** Whether it can do what it must, and whether it can do nothing else to the service and its tasks. Does not throw. */
+export async function noteRole(bench: Bench): Promise<void> {
+  const { stack, service } = bench.place;
   const iam = new IAMClient({ requestHandler: PATIENT });
   const cloudFormation = new CloudFormationClient({ requestHandler: PATIENT });
   try {
-    const role = await findRole(place.stack, cloudFormation, iam);
-    const allowed = new Set(await simulate(iam, role, place));
+    const role = await findRole(stack, cloudFormation, iam);
+    // all tasks of the cluster are one resource to its policy
+    const resources = [service.serviceArn, service.serviceArn.replace(':service/', ':task/')];
+    const answers = await Promise.all(resources.map((resource) => simulate(iam, role, stack, resource)));
+    const allowed = new Set(answers.flat());
     const lacking = MUST.filter((name) => !allowed.has(`ecs:${name}`));
     const wrong = NEVER.filter((name) => allowed.has(`ecs:${name}`));
-    return {
-      can: verdict(lacking, 'it cannot', `it can: ${MUST.join(', ')}`),
-      cannot: verdict(wrong, 'it can', `it cannot: ${NEVER.join(', ')}`),
-    };
+    const can = lacking.length === 0 ? `it can: ${MUST.join(', ')}` : `it cannot: ${lacking.join(', ')}`;
+    const cannot = wrong.length === 0 ? `it cannot: ${NEVER.join(', ')}` : `it can: ${wrong.join(', ')}`;
+    bench.note('role-can', lacking.length === 0, can);
+    bench.note('role-cannot-stop', wrong.length === 0, cannot);
   } catch (cause) {
     const needs = 'cloudformation:ListStackResources, iam:GetRole and iam:SimulatePrincipalPolicy';
-    const unread = { isOk: undefined, measured: `${describeAwsError(cause).reason}; it needs ${needs}` };
-    return { can: unread, cannot: unread };
+    const why = `${describeAwsError(cause).reason}. You need ${needs}`;
+    for (const id of ['role-can', 'role-cannot-stop'] as const) bench.note(id, undefined, why);
   } finally {
     iam.destroy();
     cloudFormation.destroy();
   }
 }
 
-function verdict(wrong: readonly string[], but: string, fine: string): Measured {
-  return { isOk: wrong.length === 0, measured: wrong.length === 0 ? fine : `${but}: ${wrong.join(', ')}` };
-}
-
 /** Roles of pools have "Task" in their names, and a stack has many of them. */
 async function findRole(StackName: string, client: CloudFormationClient, iam: IAMClient): Promise<string> {
   for await (const { StackResourceSummaries = [] } of paginateListStackResources({ client }, { StackName }))
-    for (const {
-      ResourceType,
-      LogicalResourceId = '',
-      PhysicalResourceId: RoleName,
-    } of StackResourceSummaries) {
+    for (const { ResourceType, LogicalResourceId = '', ...resource } of StackResourceSummaries) {
       if (ResourceType !== 'AWS::IAM::Role' || /Task(?:Execution)?Role/.test(LogicalResourceId)) continue;
-      const { Role } = await iam.send(new GetRoleCommand({ RoleName }));
+      const { Role } = await iam.send(new GetRoleCommand({ RoleName: resource.PhysicalResourceId }));
       if (Role?.Description === FUNCTION_ROLE && Role.Arn !== undefined) return Role.Arn;
     }
   throw new Error(`stack ${StackName} has no role with the description "${FUNCTION_ROLE}"`);
 }
 
-/** The actions that are allowed on the service or on the task. */
-async function simulate(
-  iam: IAMClient,
-  role: string,
-  { stack, service, task }: Place,
-): Promise<readonly string[]> {
+/** The actions that are allowed on the resource. */
+async function simulate(iam: IAMClient, role: string, stack: string, resource: string) {
   const tag = { ContextKeyName: `aws:ResourceTag/${STACK_TAG}`, ContextKeyValues: [stack] };
-  const answers = await Promise.all(
-    [service, task].map((resource) =>
-      iam.send(
-        new SimulatePrincipalPolicyCommand({
-          PolicySourceArn: role,
-          ActionNames: [...MUST, ...NEVER].map((name) => `ecs:${name}`),
-          ResourceArns: [resource],
-          ContextEntries: [{ ...tag, ContextKeyType: 'string' }],
-        }),
-      ),
-    ),
+  const { EvaluationResults = [] } = await iam.send(
+    new SimulatePrincipalPolicyCommand({
+      PolicySourceArn: role,
+      ActionNames: [...MUST, ...NEVER].map((name) => `ecs:${name}`),
+      ResourceArns: [resource],
+      ContextEntries: [{ ...tag, ContextKeyType: 'string' }],
+    }),
   );
-  return answers.flatMap(({ EvaluationResults = [] }) =>
-    EvaluationResults.flatMap(({ EvalActionName: action, EvalDecision }) =>
-      EvalDecision === 'allowed' && action !== undefined ? [action] : [],
-    ),
-  );
+  const allowed = EvaluationResults.filter(({ EvalDecision }) => EvalDecision === 'allowed');
+  return allowed.map(({ EvalActionName }) => EvalActionName);
 }

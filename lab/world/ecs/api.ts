@@ -36,6 +36,7 @@ const updateServiceRequest = z.looseObject({
   cluster,
   service: z.string(),
   desiredCount: z.number().optional(),
+  forceNewDeployment: z.boolean().optional(),
 });
 
 export const ECS: AwsService<EcsModel> = {
@@ -193,7 +194,7 @@ function protectionAnswer(
   return { protectedTasks, failures };
 }
 
-const UPDATABLE = new Set(['cluster', 'service', 'desiredCount']);
+const UPDATABLE = new Set(['cluster', 'service', 'desiredCount', 'forceNewDeployment']);
 
 function updateService(model: EcsModel, request: z.output<typeof updateServiceRequest>) {
   const { desiredCount } = request;
@@ -201,7 +202,7 @@ function updateService(model: EcsModel, request: z.output<typeof updateServiceRe
   if (other !== undefined)
     throw new AwsError(
       'AccessDeniedException',
-      `updating ${other}: this world only has desiredCount updated`,
+      `updating ${other}: this world has only desiredCount updated, and deployments forced`,
     );
   const service = model.activeService(lastPart(request.service));
   if (desiredCount !== undefined) {
@@ -209,6 +210,7 @@ function updateService(model: EcsModel, request: z.output<typeof updateServiceRe
       throw invalidParameter('desiredCount cannot be negative.');
     model.setDesiredCount(service.identity.name, desiredCount);
   }
+  if (request.forceNewDeployment) model.deploy(service.identity.name, service.state.primary.definition);
   const tasks = tasksSeen(model).filter(({ task }) => task.identity.serviceName === service.identity.name);
   return { service: wireService(model.clusterArn, service, { state: service.state, tasks }) };
 }

@@ -249,7 +249,8 @@ export class EcsModel {
     const found = this.#protectable(task);
     if (typeof found === 'string') return found;
     if (!found.isWanted && this.#options.lateLease === 'refused') return 'TASK_NOT_VALID';
-    if (found.isWanted && this.#isBlocked(found)) return 'DEPLOYMENT_BLOCKED';
+    if (found.isWanted && this.#isBlocked(found))
+      return this.wrong === 'renewal' ? 'TASK_NOT_VALID' : 'DEPLOYMENT_BLOCKED';
     const endsAt = expiryOf(this.now(), minutes);
     const longest = Math.max(endsAt, found.protections.latest.expiresAt ?? 0) as EpochMs;
     found.protect(this.wrong === 'end' ? longest : endsAt);

@@ -16,10 +16,10 @@ export type BlockedTasks = 'all' | 'old-revision';
 export type ProtectionFailure = 'DEPLOYMENT_BLOCKED' | 'MISSING' | 'TASK_NOT_VALID';
 
 /**
- * ECS stops protected tasks, keeps the later end of a protection, lets no guard protect its task, or shows no guard
- * that its protection has changed.
+ * ECS stops protected tasks, keeps the later end of a protection, lets no guard protect its task, shows no guard that
+ * its protection has changed, or refuses a renewal with another reason than DEPLOYMENT_BLOCKED.
  */
-export const WRONG_ECS = ['protection', 'end', 'lease', 'request'] as const;
+export const WRONG_ECS = ['protection', 'end', 'lease', 'request', 'renewal'] as const;
 export type WrongEcs = (typeof WRONG_ECS)[number];
 
 export const DEFAULT_MINUTES = 120;

@@ -267,7 +267,7 @@ function dateOf(response: unknown): EpochMs | undefined {
 const answerSchema = z.object({ headers: z.object({ date: z.string() }) });
 
 /** Whether ECS refused the call, so a call for fewer tasks may succeed. Throttling does not count. */
-function isRefusal(cause: unknown): boolean {
+export function isRefusal(cause: unknown): cause is ECSServiceException {
   return cause instanceof ECSServiceException && !THROTTLES.has(cause.name);
 }
 

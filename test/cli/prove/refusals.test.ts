@@ -108,10 +108,11 @@ it('says what it will do, and does nothing without a yes', async () => {
   expect({ code, changes: changesIn(lab) }).toEqual({ code: 0, changes: [] });
   expect(err).toMatchInlineSnapshot(`
     "This tries what the autoscaler assumes of AWS, in pool "proving".
-      It pauses the pool, starts two tasks, pushes a template version whose import sleeps, lowers the
-      desired count, and sends drain requests. Afterwards, or if you stop it, it undoes all that.
+      It pauses the pool and starts two tasks. A build that sleeps runs in one of them: the import of a template version.
+      It lowers the desired count, sends drain requests, and starts a rolling deployment, which ends with the tasks.
+      At the end it undoes all that, also after an error or Ctrl-C.
       It takes about 10 minutes and costs about $0.04.
-      If it is killed, the pause ends at 2 March 2026 09:31:00 UTC, and the autoscaler takes the tasks away.
+      If it is killed, the pause ends at 2 March 2026 09:31:00 UTC, and the autoscaler then removes the tasks.
       coderd keeps the template version, which belongs to no template. No workspace can use it.
     Nothing was changed
     "
@@ -130,6 +131,6 @@ it('does nothing if nobody can answer', async () => {
   expect(await lab.call('prove', 'proving')).toEqual({
     code: 2,
     out: '',
-    err: 'error: it changes a pool, and no terminal can answer. Add --yes to start without a question\n',
+    err: 'error: it changes a pool, and cannot ask here. Add --yes to start without a question\n',
   });
 });

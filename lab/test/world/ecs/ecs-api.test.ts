@@ -49,7 +49,7 @@ describe('the ECS API', () => {
     ['UpdateService', { service: 'other', desiredCount: 1 }, 'ServiceNotFoundException'],
     ['UpdateService', { service: 'Stack-Service-A1', desiredCount: -1 }, 'InvalidParameterException'],
     ['UpdateService', { service: 'Stack-Service-A1', desiredCount: 1.5 }, 'InvalidParameterException'],
-    ['UpdateService', { service: 'Stack-Service-A1', forceNewDeployment: true }, 'AccessDeniedException'],
+    ['UpdateService', { service: 'Stack-Service-A1', taskDefinition: 'x' }, 'AccessDeniedException'],
     ['StopTask', { task: 'x' }, 'AccessDeniedException'],
     ['RunTask', {}, 'AccessDeniedException'],
     ['toString', {}, 'AccessDeniedException'],

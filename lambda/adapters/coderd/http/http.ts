@@ -304,7 +304,7 @@ export type Question = {
   readonly path: string;
   /** A list sends the parameter more than once. */
   readonly query?: Readonly<Record<string, string | readonly string[]>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
   /** The media type of the body. @default application/json */
   readonly type?: string;
   /** It changes coderd, so it is never sent again: lambda/keys/, `autoscaler setup`. @default false */
