@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { deliberate } from '../../lambda/decision/decide.ts';
+import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { type CliEnvironment, type CommandContext, InputError } from '../shared/cli-environment.ts';
 import { lookLive } from '../shared/live.ts';
 import { type LiveOptions, readConfig, withLiveOptions } from '../shared/live-options.ts';
@@ -38,24 +39,11 @@ export async function watch(
   const { config } = readConfig(options.config, cliEnvironment);
   const located = { ...options, cluster: await clusterOf(options, cliEnvironment, config) };
   const log = new WatchedLog();
-  try {
-    const server = await serveWatch({
-      ...options,
-      everyMs,
-      look: () => lookAt(located, cliEnvironment, log),
-    });
-    const close = (): Promise<void> => {
-      log.close();
-      return server.close();
-    };
-    return { ...server, close };
-  } catch (cause) {
-    log.close();
-    throw new InputError(
-      `serving the page on port ${options.port}: ${(cause as Error).message}. Give another with --port`,
-      { cause },
-    );
-  }
+  const look = () => lookAt(located, cliEnvironment, log);
+  return serveWatch({ ...options, everyMs, look }).catch((cause) => {
+    const why = `serving the page on port ${options.port}: ${messageOf(cause)}`;
+    throw new InputError(`${why}. Give another with --port`, { cause });
+  });
 }
 
 async function lookAt(

@@ -3,8 +3,9 @@
  * looks only while a page is open. A page of another site cannot read it: the host header must be ours.
  */
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
@@ -40,7 +41,7 @@ export async function serveWatch({ port, everyMs, look }: WatchServerOptions): P
     if (request.url === '/events') return feed.add(request, response);
     return end(response, 404, 'There is / and /events.\n');
   });
-  await listening(server, port);
+  await once(server.listen(port, HOST), 'listening');
   const { port: own } = server.address() as AddressInfo;
   return {
     url: `http://${HOST}:${own}/`,
@@ -52,13 +53,6 @@ export async function serveWatch({ port, everyMs, look }: WatchServerOptions): P
         server.closeAllConnections();
       }),
   };
-}
-
-function listening(server: Server, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, HOST, resolve);
-  });
 }
 
 function end(response: ServerResponse, status: number, text: string): void {

@@ -2,13 +2,12 @@
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import * as z from 'zod';
 import { type EpochMs, isoTime, plusMs } from '../../lambda/decision/model/brands.ts';
-import { sum } from '../../lambda/decision/model/collections.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
 import { parseQuietly } from '../../lambda/decision/model/parse-quietly.ts';
 import type { IsoTime } from '../../lambda/decision/model/plan.ts';
 import { LOG_GROUP_TAG } from '../../lambda/decision/model/service-tags.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
-import { DAY_MS, HOUR_MS } from '../../lambda/decision/model/units.ts';
+import { HOUR_MS } from '../../lambda/decision/model/units.ts';
 import { AwsCallError } from '../adapters/aws-call-error.ts';
 import { type LoggedLook, readLooks } from '../adapters/look-log.ts';
 import { findLogGroup } from '../logs/function-log.ts';
@@ -20,29 +19,27 @@ export type LogView = {
   readonly lastLook: LastLook;
   /** Of the last hour and since, the newest first. */
   readonly changes: readonly TimedChange[];
-  /** Of the last hour and since, a day at most. Undefined: the log has not two looks. */
+  /** Of the last hour and since. Undefined: the log has not two looks. */
   readonly past: Past | undefined;
 };
 
 export type TimedChange = LoggedChange & { readonly at: IsoTime };
 
-/** `pools`: by name, the hours of all tasks together, and the most tasks. */
-export type Past = {
-  readonly hours: number;
-  readonly pools: ReadonlyMap<string, { readonly taskHours: number; readonly most: number }>;
-};
+/** `tasks`: of the last look. `taskHours`: of all tasks together. */
+type Figures = { readonly tasks: number; readonly most: number; readonly taskHours: number };
+/** By name. */
+export type Past = { readonly hours: number; readonly pools: ReadonlyMap<string, Figures> };
 
 const MOST_CHANGES = 40;
 
 const tasksSchema = z.object({ pools: z.array(z.object({ name: z.string(), tasks: z.number() })) });
-type Tasks = { readonly at: EpochMs; readonly pools: ReadonlyMap<string, number> };
 
 /** Reads what is new in the log and remembers the rest, so that a page that is open costs little. */
 export class WatchedLog {
   readonly #client = new CloudWatchLogsClient({ requestHandler: PATIENT });
   #last: LoggedLook | undefined;
   #changes: readonly TimedChange[] = [];
-  #tasks: readonly Tasks[] = [];
+  #past: Past = { hours: 0, pools: new Map() };
 
   /** A log that cannot be read gives an unknown last look, with the cause. */
   async read({ ecs }: Snapshot, config: Config, now: EpochMs): Promise<LogView> {
@@ -61,39 +58,22 @@ export class WatchedLog {
 
   #add(look: LoggedLook): void {
     if (this.#last !== undefined && look.takenAt <= this.#last.takenAt) return;
+    const hours = (look.takenAt - (this.#last?.takenAt ?? look.takenAt)) / HOUR_MS;
     this.#last = look;
     const at = isoTime(look.takenAt);
     const added = changesIn(look.line).map((change) => ({ ...change, at }));
     this.#changes = [...added, ...this.#changes].slice(0, MOST_CHANGES);
     const pools = tasksSchema.safeParse(parseQuietly(look.line)).data?.pools ?? [];
-    const tasks = { at: look.takenAt, pools: new Map(pools.map((pool) => [pool.name, pool.tasks])) };
-    this.#tasks = [...this.#tasks.filter((each) => look.takenAt - each.at < DAY_MS), tasks];
+    const figures = pools.map(({ name, tasks }) => {
+      // a pool has the tasks of a look until the next one
+      const before = this.#past.pools.get(name) ?? { tasks: 0, most: 0, taskHours: 0 };
+      const taskHours = before.taskHours + before.tasks * hours;
+      return [name, { tasks, most: Math.max(before.most, tasks), taskHours }] as const;
+    });
+    this.#past = { hours: this.#past.hours + hours, pools: new Map([...this.#past.pools, ...figures]) };
   }
 
   #view(lastLook: LastLook): LogView {
-    return { lastLook, changes: this.#changes, past: pastOf(this.#tasks) };
+    return { lastLook, changes: this.#changes, past: this.#past.hours === 0 ? undefined : this.#past };
   }
-
-  close(): void {
-    this.#client.destroy();
-  }
-}
-
-/** A pool has the tasks of a look until the next one. */
-function pastOf(looks: readonly Tasks[]): Past | undefined {
-  const [first] = looks;
-  const last = looks.at(-1);
-  if (first === undefined || last === undefined || first === last) return undefined;
-  const names = new Set(looks.flatMap(({ pools }) => [...pools.keys()]));
-  const figuresOf = (name: string) => ({
-    most: Math.max(...looks.map(({ pools }) => pools.get(name) ?? 0)),
-    taskHours: sum(
-      looks.slice(1).map(({ at }, index) => ({ at, before: looks[index] })),
-      ({ at, before }) => ((before?.pools.get(name) ?? 0) * (at - (before?.at ?? at))) / HOUR_MS,
-    ),
-  });
-  return {
-    hours: (last.at - first.at) / HOUR_MS,
-    pools: new Map([...names].map((name) => [name, figuresOf(name)])),
-  };
 }
