@@ -28,6 +28,7 @@ import {
 } from './shared/live-options.ts';
 import { findPool, findService } from './shared/override-target.ts';
 import { wrapLines } from './shared/plain-table.ts';
+import { shellLine } from './shared/shell-words.ts';
 import { clusterOf } from './shared/stack-cluster.ts';
 
 type OverrideOptions = JsonOptions & {
@@ -119,8 +120,8 @@ async function onPool(
 
 async function set({ pool, service, tags, active, options }: Target, override: Override): Promise<Answer> {
   await tags.write(service.serviceArn, override);
-  const undo = ['autoscaler', UNDOING[override.kind], pool.name, ...repeated(options)].join(' ');
-  const says = `pool "${pool.name}": ${overrideText(override)}. Undo it with: ${undo}${precedence(override, active)}`;
+  const undo = shellLine(['autoscaler', UNDOING[override.kind], pool.name, ...repeated(options)]);
+  const says = `pool "${pool.name}": ${overrideText(override)}\nUndo it with: ${undo}${precedence(override, active)}`;
   return { set: override, ended: [], says };
 }
 

@@ -164,7 +164,7 @@ async function build(
 ): Promise<Command> {
   const { out, err } = cliEnvironment;
   const program = new Command('autoscaler')
-    .configureHelp({ optionDescription: describeOption })
+    .configureHelp(HELP)
     .description("Autoscaler for Coder's external provisioner daemons on ECS Fargate")
     .version(packageManifest().version, '-V, --version', 'print the version')
     .exitOverride()
@@ -178,7 +178,7 @@ async function build(
     for (const command of program.commands) addExamples(command, examples[command.name()] ?? []);
   }
   refuseOptionsAsValues(program);
-  return program;
+  return program.addHelpText('after', '\nOptions and examples of a command: autoscaler plan --help');
 }
 
 function addExamples(command: Command, examples: readonly string[]): void {
@@ -208,7 +208,20 @@ function missingValue({ long, flags }: Option, found: string): UsageError {
   return new UsageError(`${long} needs a value (${value}), but the option ${found} follows it`);
 }
 
-const { optionDescription } = new Help();
+const { optionDescription, visibleCommands, visibleOptions } = new Help();
+
+/** A list of commands has a line for each: its description up to the first `;` or `:`. */
+const HELP: Partial<Help> = {
+  optionDescription: describeOption,
+  visibleOptions(command) {
+    return command.parent === null ? [] : visibleOptions.call(this, command);
+  },
+  visibleCommands(command) {
+    return visibleCommands.call(this, command).filter((each) => each.name() !== 'help');
+  },
+  subcommandTerm: (command) => `${command.name()} ${command.usage().replace('[options]', '').trim()}`.trim(),
+  subcommandDescription: (command) => command.description().replace(/[;:].*/s, ''),
+};
 
 function describeOption(this: Help, option: Option): string {
   const description = optionDescription.call(this, option);
@@ -228,8 +241,13 @@ const HINT = new RegExp(
 
 /** They are written as JSON writes them, so a JSON document keeps its meaning. */
 function withPlainOutput({ out, err, command = 'autoscaler', ...rest }: CliEnvironment): CliEnvironment {
+  // it was wrapped before, and is longer now
+  const typedLine = (line: string): string => {
+    const typed = line.replaceAll(HINT, `${command} `);
+    return typed === line ? line : wrapLines(typed, rest.columns);
+  };
   // a document or a line of a trace stays as it is
-  const typed = (text: string) => (text.startsWith('{') ? text : text.replaceAll(HINT, `${command} `));
+  const typed = (text: string) => (text.startsWith('{') ? text : text.split('\n').map(typedLine).join('\n'));
   const { terminal }: { readonly terminal?: NodeJS.WritableStream & { readonly columns?: number } } = rest;
   return {
     ...rest,

@@ -3,13 +3,14 @@ import type { Command } from 'commander';
 import { loadDeployment } from '../lambda/config/load.ts';
 import { type CommandContext, InputError } from './shared/cli-environment.ts';
 import { readConfig, withConfigOption } from './shared/live-options.ts';
+import { wrapLines } from './shared/plain-table.ts';
 
 type SynthOptions = { readonly config: string; readonly out: string };
 
 export function addSynthCommand(program: Command, { cliEnvironment }: CommandContext): void {
   const command = program
     .command('synth')
-    .description('write the stack as a plain CloudFormation template, with its assets');
+    .description('write the stack as a plain CloudFormation template; its assets beside it');
   withConfigOption(command)
     .option(
       '--out <folder>',
@@ -19,7 +20,7 @@ export function addSynthCommand(program: Command, { cliEnvironment }: CommandCon
     .action(async (options: SynthOptions) => {
       readConfig(options.config, cliEnvironment, loadDeployment);
       const { synthText } = await loadWriter();
-      cliEnvironment.out(synthText(options));
+      cliEnvironment.out(wrapLines(synthText(options), cliEnvironment.columns));
     });
 }
 

@@ -51,7 +51,7 @@ const MOST_DAYS = 3_653;
 
 export function addExplainCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
   withJsonOption(withLiveOptions(program.command('explain')), 'the explanation')
-    .description('explain where the wait of a job went, or why it still waits; or list the builds that died')
+    .description('explain why a job waited or still waits; or list the builds that died')
     .argument('[id]', 'id of a provisioner job, or the first 8 characters that the plan shows', jobId)
     .option('--dead', 'list the builds that died with their tasks, and what to check in the cloud', false)
     .option('--days <number>', 'with --dead: how many days to look back', countTo(MOST_DAYS), 7)

@@ -6,6 +6,7 @@ import { describeAnswer } from '../../lambda/adapters/coderd/http/answer.ts';
 import { CoderdHttp, type Question } from '../../lambda/adapters/coderd/http/http.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { time } from '../../lambda/adapters/shared/time.ts';
+import { coderUrlProblem } from '../../lambda/config/schema/coder-schema.ts';
 import { systemClock } from '../../lambda/connect.ts';
 import { type EpochMs, plusMs } from '../../lambda/decision/model/brands.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
@@ -228,6 +229,9 @@ export function findSession(url: string | undefined, environment: Variables): Se
       problem:
         'no URL of coderd is known. Run: coder login https://coder.example.com. Or set CODER_URL and CODER_SESSION_TOKEN',
     };
+  // before the token travels, and before a configuration has it
+  const wrong = coderUrlProblem(meant);
+  if (wrong !== undefined) return { problem: `the URL of coderd ${wrong}` };
   const isOwn = withoutSlash(login.url ?? '') === meant;
   const token = environment.CODER_SESSION_TOKEN?.trim() || (isOwn ? login.token : undefined);
   if (token !== undefined) return { value: { url: meant, token: new Secret(token) } };

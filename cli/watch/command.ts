@@ -17,13 +17,12 @@ const EVERY_MS = 10_000;
 /** `autoscaler watch`: runs until Ctrl-C. */
 export function addWatchCommand(program: Command, { cliEnvironment }: CommandContext): void {
   withLiveOptions(program.command('watch'))
-    .description('show pools, tasks and waiting jobs on a page of your browser; changes nothing')
+    .description('show pools, tasks and jobs on a page of your browser; changes nothing')
     .option('--port <number>', 'port on 127.0.0.1; 0: any free one', parsePort, 8790)
     .action(async (options: WatchOptions) => {
       const server = await watch(options, cliEnvironment);
-      cliEnvironment.out(
-        `${server.url} shows this deployment while the page is open: a look every ${EVERY_MS / 1000} s. Ctrl-C ends it\n`,
-      );
+      const every = `a look every ${EVERY_MS / 1000} s`;
+      cliEnvironment.out(`${server.url} shows this deployment, ${every}. Ctrl-C ends it\n`);
       await new Promise<void>((resolve) => cliEnvironment.onInterrupt?.(resolve));
       await server.close();
     });

@@ -40,6 +40,10 @@ const { guard, json, seed, watch } = program.opts<{
   seed: number;
   watch: boolean;
 }>();
+// a reader such as `head` may close the pipe early
+process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) =>
+  code === 'EPIPE' ? process.exit() : program.error(`error: writing the output: ${message}`),
+);
 /** Both demos can run at the same time. */
 const outDir = guard ? 'dist/demo/guard/cdk.out' : 'dist/demo/cdk.out';
 const missing = guard ? missingForGuard() : [];

@@ -45,27 +45,27 @@ describe('an override command', () => {
   it.each([
     {
       args: ['pause', 'gpu', ...why],
-      out: `pool "gpu": paused ${inWords}. Undo it with: ${undo('resume')}\n`,
+      out: `pool "gpu": paused ${inWords}\nUndo it with: ${undo('resume')}\n`,
       override: { kind: 'pause', ...said },
     },
     {
       args: ['pause', 'gpu', '--scale-in', ...why],
-      out: `pool "gpu": scale-in paused ${inWords}. Undo it with: ${undo('resume')}\n`,
+      out: `pool "gpu": scale-in paused ${inWords}\nUndo it with: ${undo('resume')}\n`,
       override: { kind: 'pause-scale-in', ...said },
     },
     {
       args: ['pin', 'gpu', '0', ...why],
-      out: `pool "gpu": pinned at 0 tasks ${inWords}. Undo it with: ${undo('unpin')}\n`,
+      out: `pool "gpu": pinned at 0 tasks ${inWords}\nUndo it with: ${undo('unpin')}\n`,
       override: { kind: 'pin', count: 0, ...said },
     },
     {
       args: ['pin', 'gpu', '2', '--at-least', ...why],
-      out: `pool "gpu": at least 2 tasks ${inWords}. Undo it with: ${undo('unpin')}\n`,
+      out: `pool "gpu": at least 2 tasks ${inWords}\nUndo it with: ${undo('unpin')}\n`,
       override: { kind: 'floor', count: 2, ...said },
     },
     {
       args: ['pause', 'gpu', '--why', 'ticket: OPS-1 @night', '--by', 'grace', '--for', '30m'],
-      out: `pool "gpu": paused until 2 March 2026 09:30:00 UTC by grace (ticket: OPS-1 @night). Undo it with: ${undo('resume')}\n`,
+      out: `pool "gpu": paused until 2 March 2026 09:30:00 UTC by grace (ticket: OPS-1 @night)\nUndo it with: ${undo('resume')}\n`,
       override: {
         kind: 'pause',
         until: '2026-03-02T09:30:00.000Z',
@@ -118,7 +118,7 @@ it('names the stronger override', async () => {
   await call('pin', 'gpu', '1', ...why);
   const { out } = await call('pin', 'gpu', '2', '--at-least', ...why);
   expect(out).toBe(
-    `pool "gpu": at least 2 tasks ${inWords}. Undo it with: ${undo('unpin')}\nIt has no effect while the pool has a stronger override: pinned at 1 task ${inWords}\n`,
+    `pool "gpu": at least 2 tasks ${inWords}\nUndo it with: ${undo('unpin')}\nIt has no effect while the pool has a stronger override: pinned at 1 task ${inWords}\n`,
   );
 });
 

@@ -12,7 +12,7 @@ it('writes a template and its assets, and says what to do with them', async () =
   const answer = await run('synth', '--config', 'autoscaler.example.yaml', '--out', out);
   expect(answer).toMatchObject({ code: 0, err: '' });
   expect(answer.out).toMatch(/^wrote\n {2}\S+template\.json {2}1\d\d KB\n {2}\S+\.zip {2}1\.\d MB\n/);
-  expect(answer.out).toContain('Upload the files of the folder assets to an S3 bucket');
+  expect(answer.out).toContain('upload the folder assets to an S3 bucket');
   expect(readdirSync(out).sort()).toEqual(['assets', 'template.json']);
   const [, shown = ''] = /^ {3}(wrote\n.*?)\n {3}```/ms.exec(readFileSync('docs/terraform.md', 'utf8')) ?? [];
   const plain = (text: string): string => text.replaceAll(/[\d.]+ (?=[KM]B)/g, 'N ').replaceAll(/^ +/gm, '');

@@ -98,6 +98,13 @@ it('breaks an error between words at the width of the terminal', async () => {
   expect(Math.max(...err.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(60);
 });
 
+it('fits the terminal where a hint gets longer in a clone', async () => {
+  const clone = { columns: 80, command: 'npx autoscaler' };
+  const { out } = await runIn(clone, 'doctor', '--config', 'none/try/autoscaler.yaml');
+  expect(out).toContain('npx autoscaler setup');
+  expect(Math.max(...out.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
+});
+
 describe('a table', () => {
   const columns: readonly Column[] = [
     { head: 'pool', align: 'left' },
@@ -143,9 +150,10 @@ it.each([
   expect(out).toContain(says);
 });
 
-it.runIf(existsSync('/dev/full'))('says in one line that its output cannot be written', () => {
+const WRITERS = [[MAIN, 'validate', 'autoscaler.example.yaml'], ['lab/demo/main.ts']];
+
+it.each(existsSync('/dev/full') ? WRITERS : [])('says in one line that %s cannot write', (...args) => {
   const full = openSync('/dev/full', 'w');
-  const args = [MAIN, 'validate', 'autoscaler.example.yaml'];
   const { status, stderr } = spawnSync(process.execPath, args, {
     ...{ stdio: ['ignore', full, 'pipe'], encoding: 'utf8' },
   });

@@ -6,6 +6,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { runningTry } from '../../../cli/shared/running-try.ts';
 import { quoted } from '../../../cli/shared/shell-words.ts';
 import type { WatchServer } from '../../../cli/watch/server.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
@@ -67,10 +68,14 @@ setInterval(() => {
   if (process.ppid !== parent) end();
 }, PARENT_CHECK_MS).unref();
 
+const envFile = join(out, 'env');
+if (Object.keys(runningTry(['status'], {}, envFile)).length > 0)
+  program.error(
+    `error: npm run try runs in this folder already (${envFile}). End it with Ctrl-C, or give another folder with --out`,
+  );
 const past = beforeSetup ? '3 days' : some(hours, 'hour');
 say(`Starting a simulated coderd and ECS, with ${past} of builds …`);
 deployment = await start();
-const envFile = join(out, 'env');
 mkdirSync(out, { recursive: true });
 writeFileSync(envFile, exportLines(deployment.environment));
 if (!beforeSetup)

@@ -1,5 +1,5 @@
 /** `npm run try` as a process, and the commands of a second terminal against it. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -60,6 +60,13 @@ describe('npm run try', () => {
     const { code, out } = await autoscaler('plan', '--explain', 'default');
     expect(out).toMatch(/^decision:$/m);
     expect(code).toBe(0);
+  });
+
+  it('refuses a second one in its folder', () => {
+    const args = ['lab/demo/try/main.ts', '--out', folder];
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    expect(stderr).toContain('runs in this folder already');
+    expect(status).toBe(1);
   });
 
   it('has a log with the last look of the function', async () => {

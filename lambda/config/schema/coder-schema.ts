@@ -80,7 +80,7 @@ const CREDENTIALS = 'contains a user name or password; remove them';
 const QUERY = 'contains a query or fragment; remove it';
 
 /** Why coderd's URL is wrong, as the end of a sentence about it; undefined if it is right. */
-function coderUrlProblem(text: string): string | undefined {
+export function coderUrlProblem(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || !/^https?:\/\//i.test(text)) return notAbsolute(text);
   if (hasCredentials(url)) return CREDENTIALS;
