@@ -178,7 +178,7 @@ async function build(
     for (const command of program.commands) addExamples(command, examples[command.name()] ?? []);
   }
   refuseOptionsAsValues(program);
-  return program.addHelpText('after', '\nOptions and examples of a command: autoscaler plan --help');
+  return program.addHelpText('after', '\nOptions and examples: autoscaler plan --help. Version: --version');
 }
 
 function addExamples(command: Command, examples: readonly string[]): void {
