@@ -11,7 +11,8 @@ import { windowOf } from '../../lambda/decision/settings/schedules.ts';
 import type { TaskView } from '../../lambda/decision/supply/task-state.ts';
 import { itOrThem, some, tagText, transitionsCount } from '../../lambda/explain/format.ts';
 import { reasonSentence } from '../../lambda/explain/reason-text.ts';
-import { servedText } from '../../lambda/explain/text.ts';
+import { MOST_WORDS, servedText } from '../../lambda/explain/text.ts';
+import { brief } from '../shared/brief.ts';
 import { type LogFacts, lookLine } from '../status/read-log.ts';
 import { statusOf } from '../status/report.ts';
 import { findingsText, waitingText } from '../status/screen.ts';
@@ -48,7 +49,7 @@ export function frameOf({ snapshot, deliberation, config, log, changes, past }: 
     takenAt: plan.takenAt,
     headline: `${waitingText(waiting)}; ${findingsText(broken.length)}`,
     lastLook: lookLine(lastLook),
-    findings: [...broken, ...waiting.nobody],
+    findings: [...broken, ...waiting.nobody].map((line) => toldOf(line, MOST_WORDS.line)),
     lanes,
     waiting: [
       ...waiting.groups.map(({ organization, tags, jobs, oldestSeconds, places }) => ({
@@ -76,6 +77,9 @@ export function frameOf({ snapshot, deliberation, config, log, changes, past }: 
   };
 }
 
+/** A text, and its first sentences if it is long. The page unfolds it. */
+const toldOf = (whole: string, most: number) => ({ brief: brief(whole, most), whole });
+
 function laneOf(plan: PoolPlan, { pools }: Deliberation, config: Config) {
   const views = pools.map(({ need }) => need.view).filter(({ pool }) => poolOfPart(pool.name) === plan.name);
   const configured = config.pools.find(({ name }) => name === plan.name);
@@ -86,7 +90,7 @@ function laneOf(plan: PoolPlan, { pools }: Deliberation, config: Config) {
     desired: plan.desired,
     floor: plan.floor.count,
     max: configured?.max ?? null,
-    why: plan.why.map(reasonSentence),
+    why: plan.why.map((reason) => toldOf(reasonSentence(reason), MOST_WORDS.reason)),
     tasks: views.flatMap(({ tasks }) => tasks.map(markOf)),
     /** Desired tasks that ECS has not created. */
     notCreated: plan.notCreated,

@@ -110,7 +110,7 @@ class Feed {
   }
 
   end(): void {
-    for (const page of this.#pages) page.end();
+    for (const page of this.#pages) page.end('event: ended\ndata: \n\n');
     this.#pages.clear();
   }
 

@@ -17,11 +17,13 @@ afterAll(() => browser?.close());
 const STATES = ['building', 'free', 'starting', 'draining', 'gone', 'silent'] as const;
 const TAKEN_AT = '2026-03-02T09:00:00.000Z';
 
+const told = (text: string) => ({ brief: text, whole: text });
+
 /** Pools with so many tasks each, of all states, and jobs that wait. */
 function frame(tasks: number, jobs: number, extra: Partial<WatchFrame> = {}): WatchFrame {
   const lane = (name: string): WatchFrame['lanes'][number] => ({
     ...{ name, tags: `pool=${name}`, desired: { from: tasks, to: tasks + 1 }, floor: 1, max: 200 },
-    why: ['3 pending jobs need a new task', '<img src=x onerror=alert(1)>'],
+    why: ['3 pending jobs need a new task', '<img src=x onerror=alert(1)>'].map(told),
     tasks: Array.from({ length: tasks }, (_, index) => ({
       id: `${name}-${String(index).padStart(30, '0')}`,
       state: STATES[index % STATES.length] ?? 'free',
@@ -35,7 +37,8 @@ function frame(tasks: number, jobs: number, extra: Partial<WatchFrame> = {}): Wa
     takenAt: TAKEN_AT,
     headline: `${jobs} jobs wait`,
     lastLook: 'last look: 2 s ago',
-    findings: jobs > 0 ? ['a finding with a-very-long-word-'.repeat(12)] : [],
+    findings:
+      jobs > 0 ? [{ brief: 'a finding …', whole: 'a finding with a-very-long-word-'.repeat(12) }] : [],
     lanes: ['one', 'two', 'three'].map(lane),
     waiting: jobs > 0 ? [{ tags: '(untagged)', jobs, since: TAKEN_AT, by: 'by a new task in "one"' }] : [],
     next: [{ at: TAKEN_AT, text: '5 autostarts (untagged); "one" is awake for them' }],
@@ -78,7 +81,7 @@ async function open(first: WatchFrame, options: Parameters<Browser['newContext']
     next.resolve(shown);
     await shows(page, shown);
   };
-  return { page, show, messages, requests, url: server.url };
+  return { page, show, messages, requests, url: server.url, end: server.close };
 }
 
 const shows = (page: Page, { headline }: WatchFrame): Promise<void> =>
@@ -137,6 +140,17 @@ describe('the page', () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     expect(await page.locator('.lane').first().locator('details li').first().innerText()).toContain('builds');
+  });
+
+  test('unfolds a long finding, and says that it has ended, without an alarm', async () => {
+    const { page, end } = await open(frame(2, 1));
+    const finding = page.locator('#findings li');
+    expect(await finding.innerText()).toBe('a finding …');
+    await finding.locator('summary').click();
+    expect(await finding.innerText()).toContain('a-very-long-word');
+    await end();
+    await page.getByText('It has ended').waitFor();
+    expect(await page.locator('#trouble').isVisible()).toBe(false);
   });
 
   test('does not move for people who want less motion', async () => {

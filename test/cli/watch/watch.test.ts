@@ -79,7 +79,7 @@ describe('a frame', () => {
       ['(untagged)', 1, 'by a new task in "cpu"'],
       ['cluster=tpu', 1, 'by nobody, see the findings'],
     ]);
-    expect(findings).toEqual([expect.stringContaining('cluster=tpu')]);
+    expect(findings).toMatchObject([{ brief: expect.stringContaining('cluster=tpu') }]);
     expect(changes.map(({ at, pool, what }) => `${at.slice(11, 16)} ${pool} ${what}`)).toEqual([
       '09:00 cpu 0 -> 1',
     ]);
