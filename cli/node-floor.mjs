@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const { engines, optionalDependencies = {} } = manifestIn('../');
 const packaged = newerNode(Object.keys(optionalDependencies));
 if (packaged !== undefined) await runAgain(packaged);
-const problem = nodeProblem(engines.node, process.versions.node);
+const problem = nodeProblem(engines.node, process.versions.node) ?? packagesProblem();
 if (problem !== undefined) {
   console.error(`error: ${problem}`);
   process.exit(1);
@@ -40,11 +40,22 @@ async function runAgain(node) {
   });
 }
 
+/** Only a clone has a lock. Its packages may be in a folder above it. */
+function packagesProblem() {
+  if (!existsSync(new URL('../package-lock.json', import.meta.url))) return undefined;
+  try {
+    import.meta.resolve('commander');
+    return undefined;
+  } catch {
+    return 'no packages are installed. Run: npm ci';
+  }
+}
+
 /** Says what to do if this Node is too old. `floor`: such as `>=22.19.0`. */
 export function nodeProblem(floor, version) {
   const oldest = floor.replace('>=', '');
   if (!isOlder(version, oldest)) return undefined;
-  return `autoscaler needs Node ${oldest} or newer, and this is Node ${version}. Install a newer Node`;
+  return `autoscaler needs Node ${oldest} or newer, and this is Node ${version}. Install a newer Node, or run npm ci in a clone`;
 }
 
 function isOlder(version, than) {

@@ -23,7 +23,7 @@ const EVERYWHERE: Advice = [
   ],
   [
     /TimeoutError|requestTimeout|timed out: |request timed out|Secrets Manager did not return|ETIMEDOUT|ENOTFOUND|ECONNREFUSED|EAI_AGAIN/,
-    'AWS does not answer. Check the network (VPN, proxy, VPC endpoint)',
+    'AWS does not answer. Check AWS_REGION and the network (VPN, proxy, VPC endpoint)',
   ],
   [/Region is missing|Region not accepted/, SET_REGION],
 ];
@@ -56,7 +56,9 @@ export async function readAwsSetup({ config }: Pick<ECSClient, 'config'>): Promi
   try {
     region = await config.region();
   } catch (cause) {
-    const seen = messageOf(cause).replace(/^(?:Error: )?Region is missing$/, 'none is set');
+    const seen = messageOf(cause)
+      .replace(/^(?:Error: )?Region is missing$/, 'none is set')
+      .replace(/\.$/, '');
     return { problem: `finding the AWS Region: ${seen}. ${SET_REGION}` };
   }
   try {

@@ -416,8 +416,14 @@ it.each([
   ['22.19.0', undefined],
   ['22.20.0', undefined],
   ['24.1.0', undefined],
-  ['22.2.0', 'autoscaler needs Node 22.19.0 or newer, and this is Node 22.2.0. Install a newer Node'],
-  ['20.20.2', 'autoscaler needs Node 22.19.0 or newer, and this is Node 20.20.2. Install a newer Node'],
+  [
+    '22.2.0',
+    'autoscaler needs Node 22.19.0 or newer, and this is Node 22.2.0. Install a newer Node, or run npm ci in a clone',
+  ],
+  [
+    '20.20.2',
+    'autoscaler needs Node 22.19.0 or newer, and this is Node 20.20.2. Install a newer Node, or run npm ci in a clone',
+  ],
 ])('answers Node %s with %s, if the package needs 22.19.0', (version, problem) => {
   expect(nodeProblem('>=22.19.0', version)).toBe(problem);
 });

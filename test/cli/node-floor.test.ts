@@ -53,6 +53,16 @@ it.each([
   expect(execFileSync(process.execPath, ARGS, { cwd, encoding: 'utf8' })).toBe('this Node\n');
 });
 
+it('names npm ci in a clone without its packages', () => {
+  const cwd = project('20.0.0', '');
+  writeFileSync(join(cwd, 'package-lock.json'), '{}');
+  const { status, stderr } = spawnSync(process.execPath, ARGS, { cwd, encoding: 'utf8' });
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: 'error: no packages are installed. Run: npm ci\n',
+  });
+});
+
 it('passes SIGTERM on and ends as the packaged Node ends', async () => {
   const cwd = project('99.0.0', 'trap "exit 3" TERM; echo ready; while :; do sleep 0.1; done');
   const child = spawn(process.execPath, ARGS, { cwd, stdio: ['ignore', 'pipe', 'inherit'] });

@@ -53,7 +53,7 @@ describe.each(['plan', 'status'])('%s', (command) => {
     const { code, out, err } = await look(command, { coderd, aws: ['ECS', 'SECRETS_MANAGER'] });
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toMatch(
-      /^listing services .*: timed out: no answer within 0\.3 s\. AWS does not answer\. Check the network \(VPN, proxy, VPC endpoint\)\n$/,
+      /^listing services .*: timed out: no answer within 0\.3 s\. AWS does not answer\. Check AWS_REGION and the network \(VPN, proxy, VPC endpoint\)\n$/,
     );
   });
 
