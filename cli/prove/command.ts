@@ -90,7 +90,7 @@ type Tried = Awaited<ReturnType<Bench['run']>>;
 
 function report({ found, stopped, left }: Tried, { out: file }: ProveOptions, terminal: CliEnvironment) {
   const rows = rowsOf(found, stopped);
-  const undone = 'All changes are undone. autoscaler status shows when the tasks have gone';
+  const undone = 'All changes are undone. autoscaler status shows whether its tasks have gone';
   const ending = left.length === 0 ? undone : ['Not undone:', ...left].join('\n  ');
   terminal.out(`${wrapLines(`${rowsText(rows)}\n${ending}`, terminal.columns)}\n`);
   const document = { version: 1, at: isoTime(terminal.now()), rows, stopped: stopped ?? null, left };

@@ -14,7 +14,7 @@ const ASSUMPTIONS = {
   ],
   'end-may-be-earlier': [
     'A drain request makes the end of a protection earlier: 23 h instead of 48 h',
-    'Cost: drain requests do nothing, so tasks stay. No build is lost',
+    'Cost: drain requests do nothing, so tasks stay until somebody stops them. No build is lost',
   ],
   'drain-request-arrives': [
     'The guard of an idle task sees a drain request, and removes the protection within 2 min',

@@ -86,7 +86,7 @@ it('finds all assumptions right, and leaves the pool as it was', async () => {
       measured    it cannot: StopTask, RunTask, ExecuteCommand, DeleteService, TagResource
 
     12 assumptions: 12 ok, 0 not, 0 not measured
-    All changes are undone. autoscaler status shows when the tasks have gone
+    All changes are undone. autoscaler status shows whether its tasks have gone
     "
   `);
   expect(code).toBe(0);
@@ -130,7 +130,7 @@ const WRONG: readonly Wrong[] = [
   {
     because: 'no guard sees the drain request',
     make: wrong('request'),
-    not: { 'drain-request-arrives': 'not within 3 min' },
+    not: { 'drain-request-arrives': 'not within 2 min' },
   },
   {
     because: 'ECS refuses renewals with a reason that no guard knows',
