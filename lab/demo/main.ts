@@ -63,7 +63,6 @@ const served = await serveWorld(world, { clock });
 const view = createView(world, json ? process.stderr : process.stdout);
 if (guarded) view.say(`each task runs the real guard.sh as a process. The guards log to ${GUARD_LOG}`);
 view.say('the stack is synthesized with CDK, as cdk deploy does it');
-view.draw();
 planSteps(world, new Random(seed), view.say);
 planAutostarts(world, view.say);
 const autoscaler = new RunningFunction(synthesizeStack(demoConfig(served.coderdUrl), outDir), {

@@ -32,9 +32,14 @@ function liveView(world: World, stream: NodeJS.WriteStream): View {
     const { columns = SIZE.columns, rows = SIZE.rows } = stream;
     return { paint, columns, rows };
   };
+  const show = (): void => update(draw(world, { events, isOver: false, canvas: canvas() }));
   return {
     ...events.listeners,
-    draw: () => update(draw(world, { events, isOver: false, canvas: canvas() })),
+    say: (text) => {
+      events.listeners.say(text);
+      show();
+    },
+    draw: show,
     // the screen has the latest events only: the whole story goes into the terminal's scrollback
     end: (summary, tookMs) => {
       update.clear();

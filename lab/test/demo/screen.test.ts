@@ -1,8 +1,11 @@
 /** The screen of the demo: its width, its colours and its changes. */
+import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { changesIn } from '../../../cli/logs/logged-changes.ts';
+import { demoWorld } from '../../demo/scenario.ts';
 import { changeEvent, eventText, type Paint, wrap } from '../../demo/screen/event.ts';
 import { drawFrame, type Frame } from '../../demo/screen/frame.ts';
+import { createView } from '../../demo/view.ts';
 
 const ESC = '\u001b';
 const plain: Paint = (_, text) => text;
@@ -17,6 +20,12 @@ const look = (...actions: readonly object[]): string =>
 const raise = { kind: 'set-desired', from: 2, to: 5 };
 const lower = { kind: 'set-desired', from: 5, to: 2 };
 const drain = { kind: 'ask-to-leave', task: 'one' };
+
+it('shows an event at once, as nothing else draws while the demo waits for its page', () => {
+  const stream = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY: true, columns: 80, rows: 24 });
+  createView(demoWorld({ seed: 1 }), stream as unknown as NodeJS.WriteStream).say('open the page');
+  expect(stream.read()).toContain('open the page');
+});
 
 describe('the changes of a look', () => {
   it.each([
