@@ -10,7 +10,6 @@ import { type EpochMs, isoTime } from '../../lambda/decision/model/brands.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import type { Daemon, Reading, Task } from '../../lambda/decision/model/snapshot.ts';
 import { SECOND_MS } from '../../lambda/decision/model/units.ts';
-import { type LoggedLook, readLooks } from '../adapters/look-log.ts';
 import { withAdvice } from '../shared/aws-advice.ts';
 import { type CliEnvironment, InputError } from '../shared/cli-environment.ts';
 import type { Place } from './preflight.ts';
@@ -45,10 +44,7 @@ export class Bench {
     this.#terminal = terminal;
   }
 
-  /**
-   * Undoes what the experiment changed, also after an error or Ctrl-C: the last change first. Does not throw.
-   * `stopped`: why it ended early. `left`: what could not be undone, with the commands that undo it.
-   */
+  /** At the end undoes all changes, the last one first. `stopped`: why it ended early. `left`: what is not undone. */
   async run(experiment: (bench: Bench) => Promise<void>) {
     const off = this.#terminal.onInterrupt?.(() => {
       this.#interrupt.abort(new InputError('it was interrupted'));
@@ -113,11 +109,6 @@ export class Bench {
 
   async daemons(): Promise<readonly Daemon[]> {
     return itemsOf(await new CoderdAdapter(this.place.coderd).daemons(this.place.organization, undefined));
-  }
-
-  /** Those of the function since the experiment began. */
-  looks(): Promise<readonly LoggedLook[]> {
-    return readLooks(this.place.logs, this.place.log, this.startedAt);
   }
 
   /** What `look` finds, or undefined at the end. Throws what the last look throws, and after Ctrl-C. */

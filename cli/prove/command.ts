@@ -53,7 +53,7 @@ async function prove(name: string, options: ProveOptions, cliEnvironment: CliEnv
   const find = async (): Promise<Place> => {
     const { snapshot } = await lookLive({ ...options, cluster }, cliEnvironment);
     const templates = await readTemplateTags(coderd, AbortSignal.timeout(30_000));
-    return findPlace(name, { config, snapshot, templates });
+    return findPlace(name, config, snapshot, templates);
   };
   try {
     if (!(await isWanted((await find()).pool, options.yes, cliEnvironment))) return 0;

@@ -8,6 +8,7 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../lambda/decision/model/units
 import { nameInParts, taskId } from '../../lambda/decision/supply/daemons.ts';
 import { seconds, timeText } from '../../lambda/explain/format.ts';
 import type { Refusal } from '../../lambda/look/ports.ts';
+import { readLooks } from '../adapters/look-log.ts';
 import { OverrideTags } from '../adapters/override-tags.ts';
 import { InputError } from '../shared/cli-environment.ts';
 import type { Bench, Seen } from './bench.ts';
@@ -39,7 +40,7 @@ export async function experiment(bench: Bench): Promise<void> {
 }
 
 async function pause(bench: Bench): Promise<void> {
-  const { pool, service, client, resume } = bench.place;
+  const { pool, service, client, resume, logs, log } = bench.place;
   const tags = new OverrideTags(client);
   const until = isoTime(bench.startedAt + PAUSE_MS);
   const override = { kind: 'pause', until, by: 'autoscaler prove', why: 'an experiment' } as const;
@@ -50,7 +51,7 @@ async function pause(bench: Bench): Promise<void> {
   });
   const pausedAt = bench.now() + SECOND_MS;
   const look = await bench.wait(3 * MINUTE_MS, async () =>
-    (await bench.looks()).find(({ takenAt }) => takenAt > pausedAt),
+    (await readLooks(logs, log, bench.startedAt)).find(({ takenAt }) => takenAt > pausedAt),
   );
   if (look === undefined) throw new InputError('the log of the function has no look of the last 3 min');
 }
@@ -236,7 +237,7 @@ async function finish(bench: Bench, { busy, build }: Pair): Promise<void> {
 
 /** A look that asks for another one in its minute sends a message, which makes an invocation of its own. */
 async function noteMessages(bench: Bench): Promise<void> {
-  const looks = await bench.looks();
+  const looks = await readLooks(bench.place.logs, bench.place.log, bench.startedAt);
   if (!looks.some(({ lookAgainAfterMs: ms }) => (ms ?? Infinity) < MINUTE_MS / 2))
     return bench.note('messages', undefined, 'no look asked for another one in its minute');
   const times = looks.map(({ takenAt }) => takenAt);

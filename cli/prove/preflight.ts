@@ -16,16 +16,10 @@ import { unreadLists } from '../shared/live.ts';
 import { findPool, findService } from '../shared/override-target.ts';
 
 export type Place = ReturnType<typeof findPlace>;
-
-type Seen = {
-  readonly config: Config;
-  readonly snapshot: Snapshot;
-  readonly templates: readonly TemplateTags[];
-};
+type Templates = readonly TemplateTags[];
 
 /** Throws InputError with the reason if the pool must not be used. */
-export function findPlace(name: string, seen: Seen) {
-  const { config, snapshot } = seen;
+export function findPlace(name: string, config: Config, snapshot: Snapshot, templates: Templates) {
   const pool = findPool(name, config.pools);
   const refusal = (why: string) => new InputError(`proving in pool "${name}": ${why}`);
   const unread = unreadLists(snapshot)[0];
@@ -36,7 +30,7 @@ export function findPlace(name: string, seen: Seen) {
   const stack = tagOf(service, STACK_TAG);
   if (organization === undefined || log === undefined || stack === undefined)
     throw refusal('its organization, stack or log group is unknown. Run autoscaler doctor');
-  const why = useOf(pool, service, snapshot) ?? othersIn(pool, organization, seen);
+  const why = useOf(pool, service, snapshot) ?? othersIn(pool, organization, config, templates);
   if (why !== undefined) throw refusal(why);
   return { pool, organization, service, stack, log };
 }
@@ -59,7 +53,8 @@ function useOf(pool: PoolConfig, service: Service, { takenAt, ecs }: Snapshot): 
 function othersIn(
   { name, tags }: PoolConfig,
   organization: OrganizationReadings,
-  { config, templates }: Seen,
+  config: Config,
+  templates: Templates,
 ): string | undefined {
   const { workspaces, jobs, daemons } = organization;
   if (tags.scope === 'user' || Object.keys(displayTags(tags)).length === 0)

@@ -56,21 +56,15 @@ const IDS = Object.keys(ASSUMPTIONS) as readonly RowId[];
 /** `isOk` undefined: not measured, and `measured` says why. */
 export type Measured = { readonly isOk: boolean | undefined; readonly measured: string };
 
-export type Row = {
-  readonly id: RowId;
-  readonly assumed: string;
-  readonly measured: string;
-  readonly result: 'ok' | 'not' | 'not measured';
-  readonly means: string;
-};
+export type Row = ReturnType<typeof rowsOf>[number];
 
 /** `stopped`: why the experiment ended early. */
-export function rowsOf(found: ReadonlyMap<RowId, Measured>, stopped = 'it was not tried'): readonly Row[] {
+export function rowsOf(found: ReadonlyMap<RowId, Measured>, stopped = 'it was not tried') {
   return IDS.map((id) => {
     const [assumed, means] = ASSUMPTIONS[id];
     const { isOk, measured } = found.get(id) ?? { isOk: undefined, measured: stopped };
     const result = isOk === undefined ? 'not measured' : isOk ? 'ok' : 'not';
-    return { id, assumed, measured, result, means };
+    return { id, assumed, measured, result, means } as const;
   });
 }
 

@@ -29,9 +29,9 @@ export type WatchServer = {
 };
 
 /** Throws the error of `listen`, such as EADDRINUSE. */
-export async function serveWatch({ port, everyMs, look }: WatchServerOptions): Promise<WatchServer> {
+export async function serveWatch(options: WatchServerOptions): Promise<WatchServer> {
   const page = readPage();
-  const feed = new Feed(look, everyMs);
+  const feed = new Feed(options);
   const server = createServer((request, response) => {
     const { port: own } = server.address() as AddressInfo;
     if (![`${HOST}:${own}`, `localhost:${own}`].includes(request.headers.host ?? ''))
@@ -41,7 +41,7 @@ export async function serveWatch({ port, everyMs, look }: WatchServerOptions): P
     if (request.url === '/events') return feed.add(request, response);
     return end(response, 404, 'There is / and /events.\n');
   });
-  await once(server.listen(port, HOST), 'listening');
+  await once(server.listen(options.port, HOST), 'listening');
   const { port: own } = server.address() as AddressInfo;
   return {
     url: `http://${HOST}:${own}/`,
@@ -89,15 +89,13 @@ function readPage() {
 class Feed {
   readonly opened = Promise.withResolvers<void>();
   readonly #pages = new Set<ServerResponse>();
-  readonly #look: () => Promise<WatchFrame>;
-  readonly #everyMs: number;
+  readonly #options: WatchServerOptions;
   #isRunning = false;
   #lastLookAt = Number.NEGATIVE_INFINITY;
   #last: string | undefined;
 
-  constructor(look: () => Promise<WatchFrame>, everyMs: number) {
-    this.#look = look;
-    this.#everyMs = everyMs;
+  constructor(options: WatchServerOptions) {
+    this.#options = options;
   }
 
   add(request: IncomingMessage, response: ServerResponse): void {
@@ -117,7 +115,7 @@ class Feed {
   async #run(): Promise<void> {
     this.#isRunning = true;
     while (this.#pages.size > 0) {
-      await sleep(Math.max(0, this.#lastLookAt + this.#everyMs - performance.now()));
+      await sleep(Math.max(0, this.#lastLookAt + this.#options.everyMs - performance.now()));
       if (this.#pages.size === 0) break;
       this.#lastLookAt = performance.now();
       const event = await this.#event();
@@ -129,7 +127,7 @@ class Feed {
 
   async #event(): Promise<string> {
     try {
-      this.#last = `event: frame\ndata: ${JSON.stringify(await this.#look())}\n\n`;
+      this.#last = `event: frame\ndata: ${JSON.stringify(await this.#options.look())}\n\n`;
       return this.#last;
     } catch (error) {
       return `event: trouble\ndata: ${JSON.stringify(messageOf(error))}\n\n`;
