@@ -1,7 +1,6 @@
 /** A world for `autoscaler prove`: while the command waits, its time passes and the function looks. */
 import { join } from 'node:path';
 import { vi } from 'vitest';
-import type { CliEnvironment } from '../../../cli/shared/cli-environment.ts';
 import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 import { lookAndAct } from '../../../lambda/look/look.ts';
 import { lookEvent } from '../../../lambda/look/look-event.ts';
@@ -20,10 +19,7 @@ const LOOK_MS = 20_000;
 
 export type ProveLab = CommandLab & {
   /** Runs the command with --yes. `onWait`: called before each wait, with how many came before. */
-  readonly prove: (
-    onWait?: (waits: number) => void,
-    changed?: Partial<CliEnvironment>,
-  ) => ReturnType<CommandLab['call']>;
+  readonly prove: (onWait?: (waits: number) => void) => ReturnType<CommandLab['call']>;
   readonly interrupt: () => void;
   /** The person's token of coderd. */
   readonly token: string;
@@ -65,7 +61,7 @@ export function proveLabs() {
     };
     const token = coderd.addToken({ canRead: 'all' });
     const environment = { AUTOSCALER_CLUSTER: lab.world.ecs.clusterName, CODER_SESSION_TOKEN: token };
-    const prove: ProveLab['prove'] = (onWait = () => {}, changed = {}) => {
+    const prove: ProveLab['prove'] = (onWait = () => {}) => {
       let waits = 0;
       const sleep = async (ms: number): Promise<void> => {
         onWait(waits++);
@@ -75,14 +71,7 @@ export function proveLabs() {
         interrupt = run;
         return () => {};
       };
-      return lab.callIn(
-        { environment, sleep, onInterrupt, ...changed },
-        'prove',
-        'proving',
-        '--yes',
-        '--out',
-        out,
-      );
+      return lab.callIn({ environment, sleep, onInterrupt }, 'prove', 'proving', '--yes', '--out', out);
     };
     const proveLab: ProveLab = {
       ...{ ...lab, prove, live, requests, token, hasMessages: true },

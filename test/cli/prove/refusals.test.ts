@@ -24,12 +24,6 @@ const REFUSED: readonly Refused[] = [
     says: 'builds of template "web" can run there',
   },
   {
-    because: 'a deprecated template has its tags',
-    make: ({ world: { coderd } }) =>
-      coderd.addTemplate({ organization: 'default', name: 'old', tags: TAGS, deprecated: 'Use web.' }),
-    says: 'builds of template "old" can run there',
-  },
-  {
     because: 'a template has some of its tags',
     pools: [{ ...PROVING, tags: { ...TAGS, cluster: 'gpu' } }, CPU],
     make: ({ world }) =>
