@@ -6,7 +6,6 @@ import {
 } from '../../lambda/adapters/coderd/account.ts';
 import { CoderdError } from '../../lambda/adapters/coderd/http/http.ts';
 import type { PoolConfig, SecretRef } from '../../lambda/decision/model/config.ts';
-import { POOL_TAG, STACK_TAG, tagOf } from '../../lambda/decision/model/service-tags.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { displayTags, tagKey, withoutEmpty } from '../../lambda/decision/model/tags.ts';
 import { tagText } from '../../lambda/explain/format.ts';
@@ -174,15 +173,4 @@ export function renewalAdvice({ name, organization, tags, auth }: PoolConfig): s
   if (auth.kind === 'managed')
     return `Replace it: autoscaler keys rotate ${name}. If that does not help, deploy the stack again`;
   return `Create a key (${createKeyCommand({ name, organization, tags })}) and put it into secret "${auth.secret.secret}"`;
-}
-
-/** The stack's name is a tag of the pool's service. */
-export function stackOf({ name }: PoolConfig, services: Snapshot['ecs']['services']): string | undefined {
-  const service = services.items.find((item) => tagOf(item, POOL_TAG) === name);
-  return service === undefined ? undefined : tagOf(service, STACK_TAG);
-}
-
-/** The check without which the stack is unknown. */
-export function serviceCheckOf({ name }: PoolConfig, { status }: Snapshot['ecs']['services']): string {
-  return status === 'ok' ? `pool "${name}": service` : 'cluster';
 }

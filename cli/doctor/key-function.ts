@@ -2,20 +2,21 @@
 import { readUser } from '../../lambda/adapters/coderd/account.ts';
 import { REFUSED_AGAIN } from '../../lambda/adapters/coderd/http/http.ts';
 import { systemClock } from '../../lambda/connect.ts';
-import type { ManagedKeys } from '../../lambda/decision/model/config.ts';
+import type { ManagedKeys, PoolConfig } from '../../lambda/decision/model/config.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
+import { POOL_TAG, STACK_TAG, tagOf } from '../../lambda/decision/model/service-tags.ts';
+import type { Reading, Service } from '../../lambda/decision/model/snapshot.ts';
 import { poolTasks } from '../../lambda/keys/adapters/pool-tasks.ts';
 import type { KeyReport, KeysAnswer, KeyVerdict, PoolReport } from '../../lambda/keys/model/events.ts';
 import { KeysError } from '../../lambda/keys/model/keys-error.ts';
-import type { KeyFacts, KeyPorts } from '../../lambda/keys/model/ports.ts';
+import { deploymentOf } from '../../lambda/keys/model/pool.ts';
+import type { KeyPorts } from '../../lambda/keys/model/ports.ts';
 import { managedPoolsOf } from '../../lambda/keys/serve.ts';
 import { IS_ROTATING } from '../../lambda/keys/steps/pools.ts';
 import { check } from '../../lambda/keys/steps/sweep.ts';
 import type { DoctorContext, Known } from './access.ts';
 import { blockerOf, type Check, type Checked, fail, ok, skip, warn } from './check.ts';
-import { serviceCheckOf, stackOf } from './credentials.ts';
 import { connectAsPerson, isOfPerson, type KeysConnection } from './keys-connection.ts';
-import { findDeployment, findStack } from './own-stack.ts';
 import { checkExpiry, RENEW, readToken } from './token.ts';
 
 const NAME = 'key function';
@@ -66,12 +67,16 @@ async function runCheck(
   { token }: ManagedKeys,
 ): Promise<readonly Check[]> {
   const { services } = readings;
-  const [pool] = config.pools;
-  if (pool !== undefined && config.pools.every((each) => stackOf(each, services) === undefined))
-    return [skip(NAME, serviceCheckOf(pool, services))];
-  const unread: string[] = [];
-  const stack = findStack(config.pools, services, unread);
-  if (stack === undefined) return unread.map((says) => fail(NAME, says));
+  const [stack, ...others] = stacksOf(config.pools, services);
+  if (stack === undefined)
+    return [skip(NAME, services.status === 'ok' ? `pool "${config.pools[0]?.name}": service` : 'cluster')];
+  if (others.length > 0)
+    return [
+      fail(
+        NAME,
+        `the pools have services of stacks ${[stack, ...others].join(', ')} in the cluster. Rename the pools of one of them`,
+      ),
+    ];
   const connection = connectAsPerson(config, {
     caBundle,
     cluster: 'cluster' in found ? found.cluster : '',
@@ -89,15 +94,19 @@ async function runCheck(
   }
 }
 
+/** The stack's name is a tag of the services of its pools. */
+function stacksOf(pools: readonly PoolConfig[], { items }: Reading<Service>): readonly string[] {
+  const names = new Set<string>(pools.map(({ name }) => name));
+  const own = items.filter((service) => names.has(tagOf(service, POOL_TAG) ?? ''));
+  return [...new Set(own.flatMap((service) => tagOf(service, STACK_TAG) ?? []))];
+}
+
 async function portsOf(
   { keys, secrets, ecs }: KeysConnection,
   stack: string,
   now: KeyPorts['clock']['now'],
 ): Promise<KeyPorts> {
-  const deployment = findDeployment(
-    { stack, secrets: await secrets.ofStack(stack) },
-    await listAll({ keys }),
-  );
+  const [arn] = (await secrets.ofStack(stack)).flatMap(({ tags }) => tags[STACK_ID_TAG] ?? []);
   return {
     keys,
     secrets,
@@ -106,24 +115,15 @@ async function portsOf(
     // The check makes no key and has nothing to log: its answer has everything.
     random: { suffix: () => '', token: () => '' },
     log: { info: () => {}, warn: () => {} },
-    deployment: deployment ?? { id: UNKNOWN, stack },
+    deployment: arn === undefined ? { id: UNKNOWN, stack } : deploymentOf(stack, arn),
   };
 }
 
+/** CloudFormation writes the stack's ARN to its secrets. */
+const STACK_ID_TAG = 'aws:cloudformation:stack-id';
+
 /** No name of a key begins with it. */
 const UNKNOWN = '?';
-
-/** A list that cannot be read is missing: the check reports it. */
-async function listAll({ keys }: Pick<KeysConnection, 'keys'>): Promise<readonly KeyFacts[]> {
-  try {
-    const organizations = await keys.organizations();
-    const lists = await Promise.allSettled(organizations.map((organization) => keys.list(organization)));
-    return lists.flatMap((list) => (list.status === 'fulfilled' ? list.value.items : []));
-  } catch (cause) {
-    if (!(cause instanceof KeysError)) throw cause;
-    return [];
-  }
-}
 
 function checksOf({ pools, keys, problems }: KeysAnswer): readonly Check[] {
   const own = keys.filter(({ verdict }) => verdict !== 'foreign' && verdict !== 'current');

@@ -63,7 +63,8 @@ export class KeysLab {
     const lab = await startLab({ pools, organizations: ['default', 'data'], ...options });
     const { world } = lab;
     world.secrets.put(KEY_TOKEN, world.coderd.addToken({ canRead: 'all', keyRights: ALL }));
-    world.secrets.create(SECRET, { [POOL_TAG]: 'gpu', [STACK_TAG]: world.stackName });
+    const tags = { 'aws:cloudformation:stack-id': STACK_ID, [STACK_TAG]: world.stackName };
+    world.secrets.create(SECRET, { ...tags, [POOL_TAG]: 'gpu' });
     const config = labConfig(lab.coderdUrl, pools);
     const written = config.pools as Settings[];
     const gpu = written.find(({ name }) => name === 'gpu');
