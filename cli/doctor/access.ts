@@ -7,7 +7,7 @@ import type { Clients } from '../../lambda/connect.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
 import type { Reading, Snapshot } from '../../lambda/decision/model/snapshot.ts';
-import { compareVersion, OLDEST_SERVER, REAPS_PENDING_SINCE } from '../../lambda/decision/model/version.ts';
+import { compareVersion, OLDEST_SERVER } from '../../lambda/decision/model/version.ts';
 import { observeEcs } from '../../lambda/look/observe.ts';
 import { isEverywhere, readAwsSetup } from '../shared/aws-advice.ts';
 import type { CliEnvironment } from '../shared/cli-environment.ts';
@@ -132,18 +132,8 @@ function checkVersion(version: string): Check {
       VERSION,
       `${version} is too old: the autoscaler needs the provisioner jobs API. Upgrade coderd to ${OLDEST_SERVER} or newer`,
     );
-  const older = OLDER.filter(([since]) => (compareVersion(version, since) ?? 0) < 0);
-  return ok(VERSION, [version, ...older.map(([since, text]) => `before ${since} ${text}`)].join('; '));
+  return ok(VERSION, version);
 }
-
-/** docs/internals/coder.md §12. */
-const OLDER: readonly (readonly [since: string, text: string])[] = [
-  [REAPS_PENDING_SINCE, 'coderd never fails a job that no daemon takes'],
-  [
-    '2.26',
-    'autostarts create jobs without a daemon, so no pool needs to wake, and lists of daemons cover seven days',
-  ],
-];
 
 function checkClock(date: EpochMs | undefined, now: EpochMs): Check {
   if (date === undefined) return warn(CLOCK, 'coderd sends no Date header. Check whether a proxy removes it');

@@ -1,5 +1,5 @@
 /** The result of one check of `autoscaler doctor`, and its text. */
-import { some } from '../../lambda/explain/format.ts';
+import { few, some } from '../../lambda/explain/format.ts';
 
 /** `skip`: not tried, because a check that it depends on failed. */
 type Status = 'ok' | 'warn' | 'FAIL' | 'skip';
@@ -33,9 +33,6 @@ export function blockerOf(checked: Checked<unknown>): string | undefined {
   return 'blocker' in checked ? checked.blocker : undefined;
 }
 
-/** The most names of one line. */
-const MOST_NAMES = 6;
-
 /** As text: failures, warnings, what could not be tried, what passed, and counts. */
 export function checksText(checks: readonly Check[]): string {
   const lines = [
@@ -61,14 +58,8 @@ function notTried(skipped: readonly Check[]): readonly string[] {
   return [...groups.values()].flatMap((group) => {
     const needs = group[0]?.needs;
     if (needs === undefined || group.length === 1) return group.map(lineOf);
-    return [`skip  ${group.length} checks need "${needs}" to pass: ${namesText(group)}`];
+    return [`skip  ${group.length} checks need "${needs}" to pass: ${few(group.map(({ name }) => name))}`];
   });
-}
-
-function namesText(checks: readonly Check[]): string {
-  const names = checks.map(({ name }) => name);
-  if (names.length <= MOST_NAMES) return names.join(', ');
-  return `${names.slice(0, MOST_NAMES - 1).join(', ')} and ${names.length - MOST_NAMES + 1} more`;
 }
 
 function countsText(checks: readonly Check[]): string {

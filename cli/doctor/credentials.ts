@@ -150,14 +150,8 @@ function judgeKey(pool: PoolConfig, reading: KeyReading, coder: Snapshot['coder'
     );
   // the check of the organization reports that it could not be read
   const compared = organization === undefined ? 'tags (organization not compared)' : 'organization and tags';
-  return ok(name, `key "${key.name}" has the pool's ${compared}${byName(pool)}`);
+  return ok(name, `key "${key.name}" has the pool's ${compared}`);
 }
-
-/** ECS gets the ARN without its suffix (docs/internals/aws.md §3). */
-const byName = ({ auth }: PoolConfig): string =>
-  auth.kind === 'key' && !auth.secret.secret.startsWith('arn:')
-    ? '; the file names its secret, not the full ARN'
-    : '';
 
 function nameOf({ organization }: ProvisionerKey, coder: Snapshot['coder'] | undefined): string {
   const known = coder === undefined ? undefined : organizationOf(coder, organization);

@@ -19,6 +19,7 @@ import { PATIENT } from '../shared/aws-advice.ts';
 import { readServiceRole, SERVICE_ROLE_COMMAND } from '../shared/service-role.ts';
 import { checkAccess, type DoctorContext, type Known, VERSION } from './access.ts';
 import { checkAnswers, skipAnswers } from './answers.ts';
+import { checkArm64 } from './arm64.ts';
 import { blockerOf, type Check, fail, ok, skip, warn } from './check.ts';
 import { checkCluster } from './cluster.ts';
 import { checkLicence, checkOrganizations, organizationNames, organizationOf } from './coderd.ts';
@@ -32,11 +33,12 @@ export async function checkAll(context: DoctorContext): Promise<readonly Check[]
   const blocker = blockerOf(token);
   const coderReading = readCoder(context, known);
   const findings = coderReading.then((coder) => findingsOf(context, known, coder));
-  const [coder, found, licence, keys, keyFunction, inCluster, role] = await Promise.all([
+  const [coder, found, licence, keys, arm64, keyFunction, inCluster, role] = await Promise.all([
     coderReading,
     findings,
     checkLicence(clients.coderd, blocker),
     checkPoolCredentials(context, known, coderReading),
+    coderReading.then((seen) => checkArm64(context, seen, blocker)),
     checkKeyFunction(context, known),
     checkCluster(config.pools.flatMap(partsOf), {
       ecs: clients.ecs,
@@ -57,6 +59,7 @@ export async function checkAll(context: DoctorContext): Promise<readonly Check[]
       const managed = keyFunction.filter(({ name }) => name === keyCheckOf(pool.name));
       return [...own, ...checkDaemons(pool, found, [...own, ...managed]), checkImage(pool, found, server)];
     }),
+    ...arm64,
     ...keyFunction,
     ...role,
     ...inCluster,

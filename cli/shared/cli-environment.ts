@@ -19,6 +19,8 @@ export type CliEnvironment = {
   readonly quietMs?: number;
   /** Of `doctor`, for all answers together. @default 7,500 */
   readonly answerMs?: number;
+  /** The URL of Terraform's registry. @default the public one */
+  readonly registry?: string;
   /** Without any answer, until `plan`, `status` and `snapshot` stop waiting. @default 7,500 */
   readonly silenceMs?: number;
   /** Milliseconds between two questions whether a query of the log has ended. @default 250 to 2,000 */

@@ -104,6 +104,8 @@ export class CoderdModel implements DaemonServer {
   licence: Licence = 'entitled';
   /** Ids of jobs, daemons, workspaces and templates whose rows in lists lack what their readers need. */
   readonly unreadable = new Set<string>();
+  /** By version id: the lines of its import. */
+  readonly importLogs = new Map<string, readonly string[]>();
   /** Changes as with a restart of coderd with another one. */
   psk: string | undefined;
   readonly #random: Random;

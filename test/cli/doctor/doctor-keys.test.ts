@@ -24,7 +24,7 @@ const TOKEN = [
   'ok    key function: token: coderd accepts it; its user is "autoscaler-2"',
   'ok    key function: token expiry: expires at 2 March 2027 09:00:00 UTC, in 365 days',
 ];
-const CPU = `ok    pool "cpu": key: key "cpu" has the pool's organization and tags; the file names its secret, not the full ARN`;
+const CPU = `ok    pool "cpu": key: key "cpu" has the pool's organization and tags`;
 const FINE = 'ok    pool "gpu": key function: key "stack-…-gpu-…" works; nothing to mend';
 
 it('tries the credential of each pool, and changes nothing', async () => {

@@ -29,6 +29,7 @@ type Case = Partial<LabOptions> & {
   /** Milliseconds by which this machine's clock is ahead. */
   readonly aheadMs?: number;
   readonly answerMs?: number;
+  readonly registry?: string;
 };
 
 async function doctor({
@@ -37,6 +38,7 @@ async function doctor({
   environment = {},
   aheadMs = 0,
   answerMs = 60_000,
+  registry = 'http://127.0.0.1:1',
   ...options
 }: Case = {}): Promise<Answer> {
   const lab = await start({ pools, organizations: ['default', 'data'], ...options });
@@ -48,7 +50,7 @@ async function doctor({
   writeFileSync(file, stringify(config));
   const now = () => plusMs(world.timeline.now(), aheadMs);
   const cluster = args ?? ['--cluster', world.ecs.clusterName];
-  const { code, out, err } = await lab.callIn({ environment, now, answerMs }, 'doctor', ...cluster);
+  const { code, out, err } = await lab.callIn({ environment, now, answerMs, registry }, 'doctor', ...cluster);
   return { code, err, out: out.replaceAll(lab.coderdUrl, 'CODERD').replaceAll(`${folder}/`, '') };
 }
 
@@ -105,10 +107,10 @@ it('reports every check of a healthy deployment as ok', async () => {
       'ok    organization "default": workspaces: readable, 0 listed',
       'ok    organization "default": templates: readable, 0 listed',
       'ok    licence: includes external provisioner daemons',
-      `ok    pool "cpu": key: key "cpu" has the pool's organization and tags; the file names its secret, not the full ARN`,
+      `ok    pool "cpu": key: key "cpu" has the pool's organization and tags`,
       'ok    pool "cpu": secrets: TF_TOKEN readable',
       `ok    pool "cpu": image: ghcr.io/coder/coder:v2.30.0 is of coderd's release`,
-      `ok    pool "gpu": key: key "gpu" has the pool's organization and tags; the file names its secret, not the full ARN`,
+      `ok    pool "gpu": key: key "gpu" has the pool's organization and tags`,
       `ok    pool "gpu": image: ghcr.io/coder/coder:v2.30.0 is of coderd's release`,
       'ok    cluster: "Stack-Cluster-AbC123" has 2 pool services',
       'ok    cluster: tasks: readable, 0 listed',
@@ -551,19 +553,19 @@ describe('checks that cannot be tried', () => {
       broken: nobodyListens,
     });
     expect(linesOf(out, 'skip')).toEqual([
-      'skip  11 checks need "coderd reachable" to pass: coderd version, clock, token valid, token expiry, organization "data" and 6 more',
+      'skip  12 checks need "coderd reachable" to pass: coderd version, clock, token valid and 9 more',
     ]);
     expect(out.split('\n')[0]).toMatch(/^FAIL {2}coderd reachable: /);
-    expect(out).toContain('\n27 checks: 15 passed, 1 failed, 11 not tried\n');
+    expect(out).toContain('\n28 checks: 15 passed, 1 failed, 12 not tried\n');
   });
 
   it('still checks keys, secrets and ECS without a token', async () => {
     const { out } = await doctor({ broken: (world) => world.secrets.deny(world.tokenSecretName) });
     expect(linesOf(out, 'skip')).toEqual([
-      'skip  5 checks need "token secret" to pass: token valid, token expiry, organization "data", organization "default", licence',
+      'skip  6 checks need "token secret" to pass: token valid, token expiry, organization "data" and 3 more',
     ]);
     expect(out).toContain(
-      `ok    pool "gpu": key: key "gpu" has the pool's tags (organization not compared); the file names its secret, not the full ARN\n`,
+      `ok    pool "gpu": key: key "gpu" has the pool's tags (organization not compared)\n`,
     );
   });
 
@@ -585,7 +587,7 @@ describe('checks that cannot be tried', () => {
     const { out, code } = await doctor({ args: [], broken: ({ account }) => account.stacks.clear() });
     expect(linesOf(out, 'skip')).toEqual([
       'skip  cluster: finding the ECS cluster: this Region has no stack "CoderProvisionerAutoscaler". Deploy it, or name the cluster with --cluster or AUTOSCALER_CLUSTER',
-      'skip  4 checks need "cluster" to pass: pool "cpu": service, pool "gpu": service, other services, application auto scaling',
+      'skip  4 checks need "cluster" to pass: pool "cpu": service, pool "gpu": service, other services and 1 more',
     ]);
     expect(code).toBe(0);
   });
@@ -606,7 +608,7 @@ describe('what every request to AWS needs', () => {
     const { code, out, err } = await doctor();
     expect(out.split('\n').slice(0, 2)).toEqual([
       'FAIL  AWS: finding the AWS Region: none is set. Set AWS_REGION to the Region of the stack',
-      'skip  14 checks need "AWS" to pass: token secret, token valid, token expiry, organization "data", organization "default" and 9 more',
+      'skip  15 checks need "AWS" to pass: token secret, token valid, token expiry and 12 more',
     ]);
     expect(out.match(/AWS_REGION/g)).toHaveLength(1);
     expect(linesOf(out, 'ok').join('\n')).toContain('ok    coderd reachable: CODERD');
@@ -646,11 +648,48 @@ describe('what every request to AWS needs', () => {
   });
 });
 
-it('lists the differences of an older coderd', async () => {
-  const { out } = await doctor({ coderVersion: 'v2.24.1' });
-  expect(out).toMatch(
-    /ok {4}coderd version: v2\.24\.1\S*; before 2\.26 autostarts create jobs without a daemon, so no pool needs to wake, and lists of daemons cover seven days\n/,
-  );
+describe('a provider that does not exist for arm64', () => {
+  /** As `terraform init` writes them, before 1.9 and since. */
+  const imported = [
+    '- Installing hashicorp/template v2.2.0...',
+    'Installing provider version: coder/coder v2.5.3...',
+    'acme/mirrored v1.0.0: Using from the shared cache directory',
+    '- Using terraform.acme.example/acme/cloud v1.0.0 from the shared cache directory',
+  ];
+  const known =
+    /^\/v1\/providers\/(coder\/coder\/2\.5\.3\/.*arm64|\w+\/template\/2\.2\.0\/download\/linux\/amd64)$/;
+  const lines = async (registry: string, architecture = 'arm64'): Promise<readonly string[]> => {
+    const broken: Case['broken'] = ({ coderd }, { pools: [cpu] }) => {
+      cpu.architecture = architecture;
+      // pool "gpu" has a tag, so it runs no job of the template of its organization
+      for (const organization of ['default', 'data']) {
+        const { activeVersion } = coderd.addTemplate({ organization, name: `of-${organization}` });
+        coderd.importLogs.set(activeVersion.id, imported);
+      }
+    };
+    const { out } = await doctor({ broken, registry });
+    return out.split('\n').filter((line) => line.includes('  arm64: '));
+  };
+
+  it('is named with the template and the pool where builds with it fail', async () => {
+    const registry = await serve(({ url = '' }, response) =>
+      response.writeHead(known.test(url) ? 200 : 404).end(),
+    );
+    expect(await lines(registry)).toEqual([
+      'warn  arm64: hashicorp/template 2.2.0 does not exist for arm64, so builds with it fail: template "of-default" in pool "cpu". Write architecture: x86_64 in the pool, or use another version or provider in the template',
+    ]);
+  });
+
+  it('is not found in a registry that has all', async () => {
+    const registry = await serve((_, response) => response.end());
+    expect(await lines(registry)).toEqual(['ok    arm64: 3 providers of templates exist for arm64']);
+  });
+
+  it('is unknown without the registry, which is asked only if a pool on arm64 runs the jobs', async () => {
+    const says = 'skip  arm64: unknown, because http://127.0.0.1:1 did not answer (fetch failed)';
+    expect(await lines('http://127.0.0.1:1')).toEqual([says]);
+    expect(await lines('http://127.0.0.1:1', 'x86_64')).toEqual([]);
+  });
 });
 
 it.each([

@@ -28,7 +28,14 @@ import {
   QueryParameters,
   type UserRequest,
 } from './request.ts';
-import { cancelVersion, createVersion, templates, templateVersion, uploadFile } from './template-routes.ts';
+import {
+  cancelVersion,
+  createVersion,
+  templates,
+  templateVersion,
+  templateVersionLogs,
+  uploadFile,
+} from './template-routes.ts';
 import { workspaceBuilds, workspaces } from './workspace-routes.ts';
 
 const LICENSED: ReadonlySet<string> = new Set(['entitlements', 'provisionerkeys']);
@@ -158,6 +165,7 @@ const ROUTES: readonly Route[] = [
   get('workspaces/:id/builds', workspaceBuilds),
   get('templates', templates),
   get('templateversions/:id', templateVersion),
+  get('templateversions/:id/logs', templateVersionLogs),
   { method: 'PATCH', segments: ['templateversions', ID, 'cancel'], handle: cancelVersion },
   { method: 'POST', segments: ['files'], handle: uploadFile },
   about('POST', 'templateversions', createVersion),

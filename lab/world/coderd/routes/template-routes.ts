@@ -50,6 +50,22 @@ export function templateVersion({ model, ids: [id = ''] }: UserRequest): Answer 
     : { status: 200, body: versionAnswer(found.template, found.version, model) };
 }
 
+/** The lines of its import, as far as the world was told them. */
+export function templateVersionLogs({ model, ids: [id = ''] }: UserRequest): Answer {
+  if (!isUuid(id)) return badUuid(id);
+  const found = model.findVersion(id.toLowerCase());
+  if (found === undefined) return NOT_FOUND;
+  const created_at = rfc3339(found.version.createdAt);
+  const common = {
+    created_at,
+    log_source: 'provisioner',
+    log_level: 'info',
+    stage: 'Initializing Terraform Directory',
+  };
+  const lines = model.importLogs.get(found.version.id) ?? [];
+  return { status: 200, body: lines.map((output, index) => ({ id: index + 1, ...common, output })) };
+}
+
 /** Only its text: imports sleep as long as it says. The header with the media type is not checked. */
 export function uploadFile({ model, body }: UserRequest): Answer {
   return { status: 201, body: { hash: model.addFile(body) } };
