@@ -735,21 +735,3 @@ it('prints the same checks as one JSON document with --json', async () => {
     says: expect.stringMatching(/Add a Premium licence in coderd$/),
   });
 });
-
-it.each([[[]], [['--json']]])('prints no secret with the arguments %j', async (args) => {
-  const secret: string[] = [];
-  const { out, err } = await doctor({
-    args,
-    broken: (world) => {
-      world.secrets.put('coder/keys/gpu', 'unknown-key-of-forty-three-characters-abcdef');
-      const names = [world.tokenSecretName, 'coder/keys/cpu', 'coder/keys/gpu', 'terraform/token'];
-      secret.push(...names.map((name) => world.secrets.find(name)?.value ?? 'none'));
-    },
-  });
-  expect(out).toContain('is not accepted');
-  for (const value of secret) expect(out + err).not.toContain(value);
-});
-
-it('exits with 2 for an unknown option', async () => {
-  expect((await runIn({}, 'doctor', '--jsno')).code).toBe(2);
-});
