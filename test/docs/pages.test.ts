@@ -7,6 +7,7 @@ import { DEFAULT_TOKEN_SECRET, KEY_TOKEN_SECRET } from '../../cli/draft/inputs.t
 import { keyCommand, tokenCommand } from '../../cli/shared/credential-commands.ts';
 import { loadDeployment } from '../../lambda/config/load.ts';
 import { READING_NAMES } from '../../lambda/decision/model/plan.ts';
+import { releaseOfImage } from '../../lambda/decision/model/version.ts';
 import { run, runIn } from '../support/cli-run.ts';
 
 // Checks that the README is short and wrapped, and has both commands on its first screen.
@@ -161,6 +162,11 @@ it('deletes at the end every secret that a person or setup creates', () => {
   const secrets = (pattern: RegExp) => [...shellCommands.matchAll(pattern)].map(([, name]) => name);
   const created = [DEFAULT_TOKEN_SECRET, KEY_TOKEN_SECRET, ...secrets(/create-secret --name (\S+)/g)];
   expect(new Set(secrets(/delete-secret --secret-id (\S+)/g))).toEqual(new Set(created));
+});
+
+it('copies the image to a repository whose name doctor knows', () => {
+  const [, to = ''] = /crane copy \S+ (\S+)/.exec(shellCommands) ?? [];
+  expect(releaseOfImage(to)).toMatch(/^v2\./);
 });
 
 // Checks that a reader can type every command of docs/quickstart.md.
