@@ -1,4 +1,6 @@
 /** Warns of Terraform providers that do not exist for arm64, in templates whose jobs a pool on arm64 runs. */
+
+import { settleAll } from '../../lambda/adapters/coderd/forecast/settle-all.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
@@ -36,13 +38,16 @@ export async function checkArm64(
 /** `place`: a template that has the provider, and a pool that runs its jobs. */
 type Use = { readonly provider: string; readonly place: string };
 
+/** coderd limits the requests of a user. */
+const AT_ONCE = 8;
+
 async function readUses(
   { clients: { coderd }, until }: DoctorContext,
   coder: Snapshot['coder'],
   pools: readonly PoolConfig[],
 ): Promise<readonly Use[]> {
   const templates = await readTemplateTags(coderd, until);
-  const uses = templates.map(async ({ name, organization, version, tags }) => {
+  const outcomes = await settleAll(templates, AT_ONCE, async ({ name, organization, version, tags }) => {
     const places = pools
       .filter((pool) => organizationOf(coder, pool.organization)?.id === organization)
       .filter((pool) => tags !== undefined && canRun(pool.tags, tags))
@@ -50,7 +55,10 @@ async function readUses(
     const providers = places.length === 0 ? [] : await readProviders(coderd, version);
     return providers.flatMap((provider) => places.map((place) => ({ provider, place })));
   });
-  return (await Promise.all(uses)).flat();
+  return outcomes.flatMap((outcome) => {
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
+  });
 }
 
 function warningOf([provider, uses]: readonly [string, readonly Use[]]): Check {
