@@ -17,7 +17,8 @@ export type View = {
 
 /** Creates a view that writes to `stream`: live on a terminal, one line per event elsewhere. */
 export function createView(world: World, stream: NodeJS.WriteStream): View {
-  return stream.isTTY
+  // a dumb terminal cannot move its cursor
+  return stream.isTTY && process.env.TERM !== 'dumb'
     ? liveView(world, stream)
     : quietView(world, { paint: paintFor(stream), write: (text) => void stream.write(text) });
 }

@@ -1,6 +1,6 @@
 /** The screen of the demo: its width, its colours and its changes. */
 import { PassThrough } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { changesIn } from '../../../cli/logs/logged-changes.ts';
 import { demoWorld } from '../../demo/scenario.ts';
 import { changeEvent, eventText, type Paint, wrap } from '../../demo/screen/event.ts';
@@ -21,10 +21,19 @@ const raise = { kind: 'set-desired', from: 2, to: 5 };
 const lower = { kind: 'set-desired', from: 5, to: 2 };
 const drain = { kind: 'ask-to-leave', task: 'one' };
 
-it('shows an event at once, as nothing else draws while the demo waits for its page', () => {
+it.each([
+  { term: 'xterm', draws: true },
+  { term: 'dumb', draws: false },
+])('shows an event at once on $term, where nothing else draws while the demo waits', ({ term, draws }) => {
+  vi.stubEnv('TERM', term);
   const stream = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY: true, columns: 80, rows: 24 });
   createView(demoWorld({ seed: 1 }), stream as unknown as NodeJS.WriteStream).say('open the page');
-  expect(stream.read()).toContain('open the page');
+  const shown = String(stream.read());
+  expect({ says: shown.includes('open the page'), draws: shown.includes('jobs done') }).toEqual({
+    says: true,
+    draws,
+  });
+  vi.unstubAllEnvs();
 });
 
 describe('the changes of a look', () => {
