@@ -96,26 +96,27 @@ async function told<T>(what: string, read: () => Promise<T>, asked: Asked = {}):
   }
 }
 
+const FLAG = '--url';
 const RENEWAL = 'Create a new token (docs/deploy.md)';
 
 type Asked = {
   /** What to do if coderd refuses the token. @default to create another one */
   readonly renewal?: string;
-  /** The settings of coder are those of the configuration. @default they are options */
-  readonly isConfigured?: boolean;
+  /** What gave coderd's URL: `coder.url` of the configuration, or another. @default '--url' */
+  readonly from?: string;
 };
 
-function adviceFor({ code }: CoderdError, { renewal = RENEWAL, isConfigured = false }: Asked): string {
+function adviceFor({ code }: CoderdError, { renewal = RENEWAL, from = FLAG }: Asked): string {
   if (code === 'unauthorized') return `. ${renewal}`;
-  return code === 'not-found'
-    ? `; check that ${isConfigured ? 'coder.url' : '--url'} is the URL of coderd`
-    : '';
+  return code === 'not-found' ? `; check that ${from} is the URL of coderd` : '';
 }
 
 const ADVICE = 'Store the token there, or set CODER_SESSION_TOKEN to it for this command (docs/deploy.md)';
 
 /** Without a configuration settings are flags; and the token may come from the shell. */
-function meant(message: string, { isConfigured = false }: Asked): string {
+function meant(message: string, { from = FLAG }: Asked): string {
   const said = message.replace(REFUSED_AGAIN, '');
-  return isConfigured ? said : said.replaceAll('coder.url', '--url').replaceAll('coder.proxy', '--proxy');
+  return from === 'coder.url'
+    ? said
+    : said.replaceAll('coder.url', from).replaceAll('coder.proxy', '--proxy');
 }

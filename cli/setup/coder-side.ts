@@ -44,23 +44,15 @@ const tokenConfigSchema = z.object({ max_token_lifetime: z.number().positive().n
 export class CoderSide {
   readonly #http: CoderdHttp;
   readonly #url: string;
-  readonly #isConfigured: boolean;
+  readonly #from: string;
   readonly #buildsOf = new Map<string, readonly EpochMs[]>();
   readonly keys: CoderdKeys;
 
   constructor(
-    { url, token }: Session,
-    {
-      isConfigured,
-      ...tls
-    }: {
-      readonly proxy?: string | undefined;
-      readonly caBundle?: string | undefined;
-      /** The URL is `coder.url` of the configuration. */
-      readonly isConfigured: boolean;
-    },
+    { url, token, from }: Session,
+    tls: { readonly proxy?: string | undefined; readonly caBundle?: string | undefined },
   ) {
-    this.#isConfigured = isConfigured;
+    this.#from = from;
     this.#url = url;
     this.#http = new CoderdHttp({ url, ...tls, wholeMs: ANSWER_MS, token: { read: async () => token } });
     this.keys = new CoderdKeys((request) => this.#http.answer(request), systemClock);
@@ -71,7 +63,7 @@ export class CoderSide {
     try {
       const { version, user, organizations } = await readAccount(this.#http, {
         whose: 'your session',
-        isConfigured: this.#isConfigured,
+        from: this.#from,
         renewal: `Run: ${shellLine(['coder', 'login', this.#url])}. And unset CODER_SESSION_TOKEN, or give it a new token`,
       });
       const [exist, roles, jobs] = await Promise.all([
@@ -215,7 +207,8 @@ function buildsPerDay(createdAt: readonly EpochMs[], now: EpochMs): number | und
   return days < LEAST_DAYS ? undefined : Math.round((createdAt.length / days) * (7 / 5));
 }
 
-export type Session = { readonly url: string; readonly token: Secret };
+/** `from`: what gave the URL, such as `CODER_URL`. */
+export type Session = { readonly url: string; readonly token: Secret; readonly from: string };
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -229,12 +222,13 @@ export function findSession(url: string | undefined, environment: Variables): Se
       problem:
         'no URL of coderd is known. Run: coder login https://coder.example.com. Or set CODER_URL and CODER_SESSION_TOKEN',
     };
+  const from = url !== undefined ? '--url' : environment.CODER_URL ? 'CODER_URL' : 'the URL of coder login';
   // before the token travels, and before a configuration has it
   const wrong = coderUrlProblem(meant);
-  if (wrong !== undefined) return { problem: `the URL of coderd ${wrong}` };
+  if (wrong !== undefined) return { problem: `${from} ${wrong}` };
   const isOwn = withoutSlash(login.url ?? '') === meant;
   const token = environment.CODER_SESSION_TOKEN?.trim() || (isOwn ? login.token : undefined);
-  if (token !== undefined) return { value: { url: meant, token: new Secret(token) } };
+  if (token !== undefined) return { value: { url: meant, token: new Secret(token), from } };
   return {
     problem: `nobody is signed in to ${meant}. Run: ${shellLine(['coder', 'login', meant])}. If coder keeps its token in the keyring, run: export CODER_SESSION_TOKEN=${SHELL_TOKEN}`,
   };

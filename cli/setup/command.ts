@@ -140,12 +140,9 @@ function openEyes({ config, url }: SetupOptions, { environment }: CliEnvironment
   const found = findSession(url ?? configured, environment);
   const aws = new AwsSide();
   if ('problem' in found) return { session: undefined, coder: undefined, aws, problem: found.problem };
-  const given = {
-    proxy: known?.config.coder.proxy,
-    caBundle: known?.caBundle,
-    isConfigured: configured !== undefined,
-  };
-  return { session: found.value, coder: new CoderSide(found.value, given), aws, problem: '' };
+  const tls = { proxy: known?.config.coder.proxy, caBundle: known?.caBundle };
+  const session = configured === undefined ? found.value : { ...found.value, from: 'coder.url' };
+  return { session, coder: new CoderSide(session, tls), aws, problem: '' };
 }
 
 function loadIfThere(file: string): Seen<LoadedConfig> | 'missing' {

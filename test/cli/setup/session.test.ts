@@ -59,15 +59,15 @@ it.each([
   },
   {
     because: 'a token never travels over plain http',
-    url: 'http://coder.example.com',
-    env: { CODER_SESSION_TOKEN: 'id-of-shell' },
-    says: /^the URL of coderd is plain http, .*; write https:\/\/coder\.example\.com /,
+    url: undefined,
+    env: { CODER_URL: 'http://coder.example.com', CODER_SESSION_TOKEN: 'id-of-shell' },
+    says: /^CODER_URL is plain http, .*; write https:\/\/coder\.example\.com /,
   },
   {
     because: 'the address of a page is no URL of coderd',
     url: `${OWN}/workspaces`,
     env: { CODER_CONFIG_DIR: login },
-    says: /^the URL of coderd contains a path; write https:\/\/coder\.example\.com$/,
+    says: /^--url contains a path; write https:\/\/coder\.example\.com$/,
   },
 ])('says what to do: $because', ({ url, env, says }) => {
   expect(findSession(url, { CODER_CONFIG_DIR: empty, ...env })).toEqual({
