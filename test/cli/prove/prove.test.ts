@@ -184,6 +184,12 @@ it.each(WRONG)('says what is not as assumed if $because', async ({ make, onWait,
   expect({ code, left: report().left }).toEqual({ code: 1, left: [] });
 });
 
+it('finds all assumptions right where what ECS shows lags behind', async () => {
+  const lab = await open({ readLagMs: 3_000 });
+  await lab.prove();
+  expect(report().rows.filter(({ result }) => result !== 'ok')).toEqual([]);
+});
+
 it('says that ECS never refused a renewal', async () => {
   const lab = await open({ deploymentBlocked: 'new-only' });
   await lab.prove();
