@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { DesiredCounts } from '../../lambda/adapters/ecs/desired-counts.ts';
-import { plusMs, type ServiceArn } from '../../lambda/decision/model/brands.ts';
+import { isoTime, plusMs, type ServiceArn } from '../../lambda/decision/model/brands.ts';
+import { tagsOfOverride } from '../../lambda/decision/settings/overrides.ts';
 import { MINUTE, NOW } from '../support/parts.ts';
 
 const serviceArn = 'arn:cpu' as ServiceArn;
@@ -83,4 +84,23 @@ it.each([
 ])('others changed the count in the minutes $at of $looks: $because', ({ looks, at }) => {
   const expected = at?.map((minute) => plusMs(NOW, minute * MINUTE));
   expect(lookAt(looks)?.changesByOthers).toEqual(expected);
+});
+
+it('leaves out what others change while a pause of the pool lasts', () => {
+  const counts = new DesiredCounts();
+  const pause = {
+    kind: 'pause',
+    until: isoTime(plusMs(NOW, 2.5 * MINUTE)),
+    by: 'ann',
+    why: 'trial',
+  } as const;
+  const tags = Object.entries(tagsOfOverride(pause)).map(([key, value]) => ({ key, value }));
+  const froms = [0, 1, 2, 3].map((minute, at) => {
+    const { changedFrom, changesByOthers } = counts.compare(
+      { ...seen(at), tags },
+      plusMs(NOW, minute * MINUTE),
+    );
+    return [changedFrom, changesByOthers?.length];
+  });
+  expect(froms).toEqual([[], [], [], [2, 1]].map(([from, count]) => [from, count]));
 });

@@ -1,6 +1,8 @@
 import type { EpochMs, ServiceArn } from '../../decision/model/brands.ts';
 import type { Service, Shortage } from '../../decision/model/snapshot.ts';
 import { HOUR_MS } from '../../decision/model/units.ts';
+import { deriveOverrides } from '../../decision/settings/overrides.ts';
+import { isPaused } from '../../decision/settings/settings-in-force.ts';
 
 type Known = {
   readonly seen: number;
@@ -44,8 +46,8 @@ export class DesiredCounts {
     }
     const { seen = desiredCount, set = [], seenAt = now } = known ?? {};
     const index = set.indexOf(desiredCount);
-    // ECS may still show the count from before the last write of this process.
-    const isOwn = index >= 0 || desiredCount === seen;
+    // ECS may still show the count from before the last write of this process. A pause leaves the count to people.
+    const isOwn = index >= 0 || desiredCount === seen || isPaused(deriveOverrides(service, now).active);
     const isWatched = now - seenAt <= WATCHED_MS;
     const next: Known = {
       seen: desiredCount,
