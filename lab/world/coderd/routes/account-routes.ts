@@ -162,7 +162,7 @@ function memberAnswer(user: UserRecord, organization: Organization, { version }:
   };
 }
 
-const FORBIDDEN: Answer = { status: 403, body: { message: 'Forbidden.' } };
+const FORBIDDEN: Answer = { status: 403, body: { message: 'You are not authorized to create users.' } };
 const BAD_BODY: Answer = { status: 400, body: { message: 'Request body must be valid JSON.' } };
 
 const newUser = z.object({
@@ -198,8 +198,7 @@ const LONGEST_MS = 876_600 * 3_600_000;
 
 export function createToken({ model, user, ids: [name], body }: UserRequest): Answer {
   const owner = model.users().find(({ username }) => username === name);
-  if (owner === undefined) return NOT_FOUND;
-  if (!user.isOwner) return FORBIDDEN;
+  if (owner === undefined || !user.isOwner) return NOT_FOUND;
   const asked = newToken.safeParse(parseQuietly(body));
   if (!asked.success) return BAD_BODY;
   const lifetimeMs = asked.data.lifetime / NANOSECONDS_A_MS;
@@ -220,8 +219,10 @@ export function tokenByName({ model, user, ids: [name, tokenName] }: UserRequest
   return key === undefined || !user.isOwner ? NOT_FOUND : { status: 200, body: keyAnswer(key) };
 }
 
-export function deleteToken({ model, user, ids: [, id = ''] }: UserRequest): Answer {
-  if (!user.isOwner) return FORBIDDEN;
+export function deleteToken({ model, user, ids: [name, id = ''] }: UserRequest): Answer {
+  const owner = model.users().find(({ username }) => username === name);
+  const isThere = owner !== undefined && model.tokens.of(owner.id).some((own) => own.id === id);
+  if (!user.isOwner || !isThere) return NOT_FOUND;
   model.tokens.delete(id);
   return { status: 204, body: undefined };
 }
@@ -238,32 +239,39 @@ function namesWithRole(
   return organizations.filter(({ id }) => memberOf?.get(id)?.length).map(({ name }) => name);
 }
 
-export function addMember({ model, user, organization, ids: [name] }: OrganizationRequest): Answer {
-  return changeMember({ model, user, organization, name, roles: [] }, (known) => known === undefined);
+export function addMember(request: OrganizationRequest): Answer {
+  const { organization, ids } = request;
+  const member = memberOf(request);
+  if (member === undefined) return NOT_FOUND;
+  const detail = `${ids[0]} is already a member of ${organization.name}`;
+  if (member.memberOf.has(organization.id))
+    return { status: 400, body: { message: 'User is already an organization member', detail } };
+  return withRoles(request, member, []);
 }
 
 const newRoles = z.object({ roles: z.array(z.string()) });
 
-export function setRoles({ model, user, organization, ids: [name], body }: OrganizationRequest): Answer {
-  const asked = newRoles.safeParse(parseQuietly(body));
+export function setRoles(request: OrganizationRequest): Answer {
+  const asked = newRoles.safeParse(parseQuietly(request.body));
   if (!asked.success) return BAD_BODY;
-  return changeMember({ model, user, organization, name, ...asked.data }, (known) => known !== undefined);
+  const member = memberOf(request);
+  if (!member?.memberOf.has(request.organization.id)) return NOT_FOUND;
+  return withRoles(request, member, asked.data.roles);
 }
 
-function changeMember(
-  given: Pick<OrganizationRequest, 'model' | 'user' | 'organization'> & {
-    readonly name: string | undefined;
-    readonly roles: readonly string[];
-  },
-  isAllowed: (roles: readonly string[] | undefined) => boolean,
+type Member = UserRecord & Required<Pick<UserRecord, 'memberOf'>>;
+
+/** The user of the path, for an owner. Others do not see it. */
+function memberOf({ model, user, ids: [name] }: OrganizationRequest): Member | undefined {
+  const found = model.users().find(({ username }) => username === name);
+  return user.isOwner && found?.memberOf !== undefined ? (found as Member) : undefined;
+}
+
+function withRoles(
+  { model, organization }: OrganizationRequest,
+  member: Member,
+  roles: readonly string[],
 ): Answer {
-  const { model, user, organization, name, roles } = given;
-  const member = model.users().find(({ username }) => username === name);
-  if (member === undefined) return NOT_FOUND;
-  if (!user.isOwner) return FORBIDDEN;
-  const { memberOf } = member;
-  if (memberOf === undefined || !isAllowed(memberOf.get(organization.id)))
-    return { status: 400, body: { message: 'Organization member already exists in this organization' } };
-  memberOf.set(organization.id, roles);
+  member.memberOf.set(organization.id, roles);
   return { status: 200, body: memberAnswer(member, organization, model) };
 }
