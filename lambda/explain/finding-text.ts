@@ -174,7 +174,7 @@ const WORDS: {
   'tasks-vacant': ({ pool, tasks }) =>
     `pool "${pool}": ${some(tasks.length, 'task')} ran for 15 min without a lease or a daemon (${few(tasks)}). Read the task's log`,
   'tasks-without-daemon': ({ pool, tasks }) =>
-    `pool "${pool}": ${some(tasks.length, 'task')} should have a daemon but ${tasks.length === 1 ? 'has' : 'have'} none (${few(tasks)}). Read the task's log`,
+    `pool "${pool}": ${some(tasks.length, 'task')} should have a daemon but ${tasks.length === 1 ? 'has' : 'have'} none (${few(tasks)}). Read the task's log, and run \`autoscaler doctor\`: somebody may have deleted its provisioner key`,
   'secrets-forbidden': secretsUnreadText,
   'secrets-failed': secretsUnreadText,
   'secrets-stale': secretsUnreadText,
