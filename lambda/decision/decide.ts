@@ -90,11 +90,7 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
     { supply, doubts, forecasts, assignment, decisions },
     { snapshot, config },
   );
-  const { demands } = forecasts.wakeDemands;
-  const lookAgainAfterMs = lookAgainAfter(
-    { ...reported, decisions, demands },
-    { config, snapshot, stockSets },
-  );
+  const lookAgainAfterMs = lookAgainAfter({ ...reported, decisions }, { config, snapshot, stockSets });
   return {
     forecasts,
     assignment,
