@@ -102,7 +102,6 @@ export function deriveDemand(
         oldestOf,
         (group) => group.key,
         (group) => group.for,
-        (group) => group.leftTo?.peer ?? '',
       ),
     );
 }

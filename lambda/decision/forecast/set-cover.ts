@@ -15,12 +15,7 @@ export function cheapCover<T>(
     options.length > 0 && !options.some((option) => chosen.has(option));
   for (let open = needs.filter(isOpen); open.length > 0; open = open.filter(isOpen)) {
     const satisfied = Map.groupBy(open.flat(), (option) => option);
-    const [best] = [...satisfied].toSorted(
-      by(
-        ([option, { length }]) => (costs.get(option) ?? 0) / length,
-        ([, { length }]) => -length,
-      ),
-    );
+    const [best] = [...satisfied].toSorted(by(([option, { length }]) => (costs.get(option) ?? 0) / length));
     if (best !== undefined) chosen.add(best[0]);
   }
   for (const option of [...chosen].toSorted(by((each) => -(costs.get(each) ?? 0))))

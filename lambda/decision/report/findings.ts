@@ -128,8 +128,7 @@ function serviceFindings({ pool, service }: PoolView, { ecs }: Snapshot): readon
 
 /** coderd rejects a daemon with a later API version (docs/internals/coder.md §5). */
 function imageFindings({ pool }: PoolView, { coder }: Snapshot): readonly Finding[] {
-  const version = coder.buildInfo?.version;
-  if (version === undefined) return [];
+  const { version = '' } = coder.buildInfo ?? {};
   const server = daemonApiOf(version);
   const image = daemonApiOf(releaseOfImage(pool.image) ?? '');
   if (server === undefined || image === undefined || image <= server) return [];

@@ -36,8 +36,7 @@ export function settingsInForce(
   const pool = { ...configured, min: leastOf(configured, organization) };
   const countOf = (kind: Override['kind']): number | undefined =>
     overrides.find((override) => override.kind === kind)?.count;
-  if (pool.retiring) return { pool: { ...withFixedCount(pool, 0), idleTimeoutMs: 0 }, minFrom: 'min' };
-  if (isPaused(overrides)) return { pool: withFixedCount(pool, 0), minFrom: 'min' };
+  if (pool.retiring || isPaused(overrides)) return { pool: withFixedCount(pool, 0), minFrom: 'min' };
   const pin = countOf('pin');
   if (pin !== undefined) return { pool: withFixedCount(pool, pin), minFrom: 'pin' };
   const floor = countOf('floor') ?? 0;
