@@ -81,7 +81,7 @@ function delayOf(
   plan: Plan,
   startedAt: number,
 ): number | undefined {
-  if (plan.lookAgainAfterMs >= NEXT_INVOCATION_MS || signal?.aborted) return undefined;
+  if (signal?.aborted) return undefined;
   const tookMs = elapsedMs(ports.clock, startedAt);
   const delayMs = Math.max(0, plan.lookAgainAfterMs - tookMs);
   return remainingMs() - delayMs - tookMs > MARGIN_MS ? delayMs : undefined;

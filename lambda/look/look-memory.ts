@@ -29,7 +29,7 @@ export class LookMemory {
     const pausing = [...this.#refused].filter(([, { at, pauseMs }]) => now - at < pauseMs);
     return {
       mismatches: isFresh ? Object.fromEntries(this.#mismatches) : {},
-      refused: pausing.map(([task]) => task).sort(),
+      refused: pausing.map(([task]) => task),
     };
   }
 

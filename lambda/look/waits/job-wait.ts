@@ -10,7 +10,7 @@ import {
   poolOfPart,
 } from '../../decision/model/brands.ts';
 import type { PromisedStart } from '../../decision/model/promise.ts';
-import { POOL_TAG, tagOf } from '../../decision/model/service-tags.ts';
+import { POOL_TAG, poolOfService, tagOf } from '../../decision/model/service-tags.ts';
 import type { Daemon, Job, OrganizationReadings, Snapshot, Task } from '../../decision/model/snapshot.ts';
 import { indexDaemons, isAlive, poolNamed, taskId } from '../../decision/supply/daemons.ts';
 import { type ServingTask, splitWait, type WaitParts } from './wait-parts.ts';
@@ -46,7 +46,7 @@ export type PoolsOfTasks = {
   readonly poolOf: (task: Task) => string | undefined;
   /** Its part, if the pool has parts. */
   readonly partOf: (task: Task) => string | undefined;
-  readonly pools: ReadonlySet<string>;
+  readonly pools: ReadonlySet<string | undefined>;
 };
 
 /** The daemons of a snapshot, their tasks, and the pools of these. */
@@ -59,18 +59,15 @@ export type ServingTasks = PoolsOfTasks & {
 };
 
 export function poolsOfTasks({ services }: Snapshot['ecs']): PoolsOfTasks {
-  const parts = new Map<string, string>(
-    services.items.flatMap((service) => {
-      const part = tagOf(service, POOL_TAG);
-      return part === undefined ? [] : [[`service:${service.serviceName}`, part] as const];
-    }),
+  const parts = new Map(
+    services.items.map((service) => [`service:${service.serviceName}`, tagOf(service, POOL_TAG)]),
   );
   const partOf = ({ group }: Task): string | undefined => parts.get(group ?? '');
   const poolOf = (task: Task): string | undefined => {
     const part = partOf(task);
     return part === undefined ? undefined : poolOfPart(part);
   };
-  return { partOf, poolOf, pools: new Set([...parts.values()].map(poolOfPart)) };
+  return { partOf, poolOf, pools: new Set(services.items.map(poolOfService)) };
 }
 
 export function indexServing({ ecs, coder, takenAt }: Snapshot): ServingTasks {

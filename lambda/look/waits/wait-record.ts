@@ -187,14 +187,13 @@ function timesOf(request: LaunchRequest | undefined, noticedAt: EpochMs | undefi
  * daemon (docs/internals/coder.md §5).
  */
 function isStarted(job: Job): job is StartedJob['job'] {
-  if (job.started_at == null) return false;
-  return job.worker_id != null || job.completed_at == null || job.completed_at > job.started_at;
+  return job.started_at != null && job.worker_id != null;
 }
 
 function startedShortlyBefore({ coder }: Snapshot, now: EpochMs): number {
   const ids = coder.organizations
     .flatMap(({ jobs, previousJobs }) => [...previousJobs.items, ...jobs.items])
-    .filter((job) => isStarted(job) && job.started_at <= now && job.started_at > now - MISSED_MS)
+    .filter((job) => isStarted(job) && job.started_at > now - MISSED_MS)
     .map(({ id }) => id);
   return new Set(ids).size;
 }
