@@ -49,9 +49,16 @@ describe('the tag groups', () => {
     expect(others).toEqual([]);
   });
 
-  it('separate jobs of people from prebuilds, people first', () => {
-    const groups = demandOf({ ...prebuild, created_at: ago(9 * SECOND) }, { created_at: ago(SECOND) });
-    expect(groups.map((group) => group.for)).toEqual(['people', 'prebuilds']);
+  it('separate jobs of people from those of coderd and from prebuilds, which come last', () => {
+    const [first, second, last] = [9, 5, 1].map((seconds) => ({ created_at: ago(seconds * SECOND) }));
+    const byCoderd = (reason: string) => ({ ...second, reason, metadata: { workspace_id: 'w' } });
+    const groups = demandOf(
+      { ...prebuild, ...first },
+      byCoderd('autostop'),
+      byCoderd('autostart'),
+      last ?? {},
+    );
+    expect(groups.map((group) => group.for)).toEqual(['autostarts', 'people', 'stops', 'prebuilds']);
   });
 
   it('are served by the age of the oldest job, and in a fixed order if ages are equal', () => {

@@ -168,7 +168,7 @@ describe('the stock with doubts about jobs or daemons', () => {
     (['jobs', 'daemons'] as const).map((list) => ({ status, list })),
   );
 
-  it.each(cases)('launches nothing while $list is $status', ({ status, list }) => {
+  it.each(cases)('launches and drains nothing while $list is $status', ({ status, list }) => {
     const change: Stocked['change'] = (snapshot) => ({
       ...snapshot,
       coder: {
@@ -183,21 +183,8 @@ describe('the stock with doubts about jobs or daemons', () => {
     // nor because of a pending job that an idle daemon can run
     const pools = { cpu: { idle: [MINUTE] } };
     expect(doneBy({ ...often, pending: jobs(1), pools, change })).toEqual([]);
-  });
-
-  it.each(cases)('drains nothing while $list is $status', ({ status, list }) => {
-    const change: Stocked['change'] = (snapshot) => ({
-      ...snapshot,
-      coder: {
-        ...snapshot.coder,
-        organizations: snapshot.coder.organizations.map((each) => ({
-          ...each,
-          [list]: { ...each[list], status },
-        })),
-      },
-    });
-    const pools = { cpu: { idle: [HOUR, HOUR, HOUR] } };
-    expect(doneBy({ ...rarely, pools, change })).toEqual([]);
+    const idle = { cpu: { idle: [HOUR, HOUR, HOUR] } };
+    expect(doneBy({ ...rarely, pools: idle, change })).toEqual([]);
   });
 });
 
@@ -463,9 +450,13 @@ describe('launches for prebuilds', () => {
     expect(doneBy({ pools: floored, pending: prebuilds(30) })).toEqual(['cpu 0->8']);
   });
 
-  it('keep the stock from launching, because prebuilds would take its daemons', () => {
+  it('keep the stock from launching unless each has a free daemon, because they would take its daemons', () => {
     const only = doneBy({ pools: { cpu }, pending: prebuilds(30) });
     expect(doneBy({ pools: { cpu }, pending: prebuilds(30), ...often })).toEqual(only);
+    const free = { cpu: { ...cpu, idle: Array<number>(6).fill(MINUTE) } };
+    expect(doneBy({ pools: free, pending: prebuilds(6), ...often })).toEqual(['cpu 6->8']);
+    const others = prebuilds(30).map((job) => ({ ...job, tags: gpu }));
+    expect(doneBy({ pools: { cpu }, pending: others, ...often })).toEqual(['cpu 0->2']);
   });
 
   it('leave free daemons to any job, because the cap limits only launches', () => {

@@ -65,3 +65,15 @@ it.each(table<Row>`
   );
   expect(inWords(actionsOf(plan))).toBe(row.expected);
 });
+
+it('are protected also while the change of their count is left to the next look', () => {
+  const others = Array.from({ length: 40 }, (_, index) => [`p${index}`, { tags: { n: `${index}` }, min: 2 }]);
+  const pools = { cpu: { tasks: 'B', desired: 0 }, ...Object.fromEntries(others) };
+  const ofCpu = actionsOf(
+    planOf(
+      { pools },
+      bare([0], () => {}),
+    ),
+  ).filter((action) => action.includes('cpu'));
+  expect(ofCpu).toEqual(['protect cpu#0']);
+});

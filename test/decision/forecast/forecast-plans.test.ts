@@ -48,6 +48,9 @@ type Row = {
   readonly because: string;
 };
 
+const plans = ({ world, change, expected }: Row): void =>
+  expect(inWords(actionsOf(planOf(world, change)))).toBe(expected);
+
 describe('a pool at zero', () => {
   it.each(table<Row>`
     world                                                     | change | expected           | because
@@ -60,6 +63,7 @@ describe('a pool at zero', () => {
     cpu, max 300, startTime 180s; 100 starts in 60s; 100 starts in 90s; maxTasks 400 | ${withBuildsOf(20)} | cpu 0->200 prewarm | coderd inserts all jobs of one minute at once
     cpu, max 300; 200 starts in 60s; maxTasks 400             | ${withBuildsOf(0)} | cpu 0->200 prewarm | such a record proves nothing
     cpu, max 300, startTime 180s; 100 starts in 60s; 100 starts in 120s; maxTasks 400 | ${withBuildsOf(80)} | cpu 0->200 prewarm | the first builds still run when the next minute comes
+    cpu; gpu [gpu]; 2 starts in 60s; prebuild [gpu]; maxTasks 2 |  | cpu 0->2 prewarm   | it comes before jobs that can wait
     cpu, max 50; 200 starts in 60s               |        | cpu 0->50 prewarm  | max comes last
     cpu; 200 starts in 60s; autostarts cost 0 |        | cpu 0->1 awake-for | one daemon opens the gate
     cpu; 5 stops 86400s ago                                   |        | cpu 0->1 awake-for | coderd did not do it, since no daemon was there, or for reasons of its own: one is enough to see
@@ -78,9 +82,7 @@ describe('a pool at zero', () => {
     gpu [gpu]; start in 60s [gpu]; busy stranger [gpu eu]; autostarts cost 0 |        | nothing            | it opens the gate, busy or not
     gpu [gpu]; eu I1m [gpu eu], min 1, no wake; start in 60s [gpu]; autostarts cost 0 |        | nothing            | that daemon opens the gate
     cpu; dear [gpu], cpu 4096; start in 60s        | ${failing('cpu')} | cpu 0->1 awake-for | it gets one probe at a time
-  `)('plans $expected for $world, because $because', ({ world, change, expected }) => {
-    expect(inWords(actionsOf(planOf(world, change)))).toBe(expected);
-  });
+  `)('plans $expected for $world, because $because', plans);
 });
 
 describe('a pool that is awake', () => {
@@ -101,9 +103,7 @@ describe('a pool that is awake', () => {
     cpu I30m I25m; gpu [gpu]; 2 starts in 240s; job [gpu]; maxTasks 2 | ask cpu#0 | a job that waits needs the room more than a start that is due later
     cpu B; 2 starts in 60s                                                  | cpu 1->3 prewarm                | busy ones are not counted on
     cpu I1m I1m, warm 2; 2 starts in 60s                                    | cpu 2->4 prewarm                | warm is kept free beside them
-  `)('plans $expected for $world, because $because', ({ world, change, expected }) => {
-    expect(inWords(actionsOf(planOf(world, change)))).toBe(expected);
-  });
+  `)('plans $expected for $world, because $because', plans);
 });
 
 it('launches nothing for starts that are due later in place of spare daemons', () => {
@@ -123,9 +123,7 @@ describe('several pools that can open the gate', () => {
     cheap [gpu]; dear [gpu eu], cpu 4096, warm 1; start in 60s [gpu]; autostarts cost 0 |        | dear 0->1 floor | the floor launches it
     cheap [gpu]; dear [gpu eu], cpu 4096; start in 60s [gpu]; autostarts cost 0 | ${failing('cheap')} | dear 0->1 awake-for | a pool that cannot start tasks is the last resort
     cheap B [gpu], ageMinutes 5, daemons [z=9]; dear [gpu eu], cpu 4096; start in 60s [gpu]; autostarts cost 0 |        | dear 0->1 awake-for | another daemon of its would have that key too
-  `)('plans $expected for $world, because $because', ({ world, change, expected }) => {
-    expect(inWords(actionsOf(planOf(world, change)))).toBe(expected);
-  });
+  `)('plans $expected for $world, because $because', plans);
 });
 
 describe('an incomplete forecast', () => {
@@ -139,9 +137,7 @@ describe('an incomplete forecast', () => {
     cpu; start in 60s                       | ${staleForAnHour}      | cpu 0->1 prewarm | schedules rarely change
     cpu I30m                                           |                        | ask cpu#0        | without a forecast no transition is due
     cpu I30m; start 31536000s ago                      |                        | ask cpu#0        | coderd has seen the daemon, and won’t do it
-  `)('plans $expected for $world, because $because', ({ world, change, expected }) => {
-    expect(inWords(actionsOf(planOf(world, change)))).toBe(expected);
-  });
+  `)('plans $expected for $world, because $because', plans);
 });
 
 describe('the forecast in the plan', () => {

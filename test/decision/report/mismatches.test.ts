@@ -13,6 +13,7 @@ const unguarded = (...tasks: (TaskArn | undefined)[]): Finding => ({
   tasks: tasks.flatMap((task) => task ?? []),
 });
 const counted: Finding = { code: 'tasks-fewer-than-counted', pool, counted: 2, seen: 1 };
+const lost: Finding = { code: 'jobs-empty-while-busy', organization: 'default', daemons: 1 };
 const missing: Finding = { code: 'service-missing', pool };
 
 const since = (seconds: number, ...findings: readonly Finding[]) => {
@@ -25,6 +26,7 @@ it.each([
   { remembered: undefined, found: [counted], expected: [counted], because: 'a person looks once' },
   { remembered: since(0), found: [counted], expected: [], because: 'the first look proves nothing' },
   { remembered: since(49, counted), found: [counted], expected: [], because: 'a list may be as old' },
+  { remembered: since(49, lost), found: [lost], expected: [], because: 'a list may be as old' },
   { remembered: since(50, counted), found: [counted], expected: [counted], because: 'no list is so old' },
   { remembered: since(0), found: [missing], expected: [missing], because: 'one list alone shows it' },
   {

@@ -15,6 +15,7 @@ it('names the types of unschedulable jobs for each tag group, in order and once'
     aJob({ ...gpu, type: 'template_version_import' }),
     aJob({ ...gpu, type: 'workspace_build' }),
     aJob({ ...tpu, type: 'template_version_dry_run' }),
+    aJob({ ...tpu, type: 'workspace_build', status: 'running' }),
   ]);
   expect(plan.unserved.map(({ tags, types }) => ({ tags, types }))).toEqual([
     { tags: { cluster: 'gpu' }, types: ['template_version_import', 'workspace_build'] },

@@ -69,9 +69,9 @@ it.each<{
     because: 'the build at 700 s launches the one that stays until 1600 s; the other drains at 790 s',
   },
   {
-    ...{ given: { free: 2 }, builds: at(0, 10), most: 1, untilS: 200 },
-    expected: { launches: 1, tasks: 200, waiting: 60 + 80 },
-    because: 'there is room for one task: the second build waits for the first',
+    ...{ given: { free: 2 }, builds: at(0, 10, 70), most: 1, untilS: 200 },
+    expected: { launches: 1, tasks: 200, waiting: 60 + 80 + 50 },
+    because: 'there is room for one task: each build waits for those before it',
   },
   {
     ...{ given: {}, builds: [...at(100), ...at(50)], untilS: 130 },

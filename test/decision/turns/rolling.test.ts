@@ -90,8 +90,10 @@ function turns(
   tasks: readonly TaskDrawing[],
   percent = 25,
   service: Partial<Service> = {},
+  coder: Partial<Snapshot['coder']> = {},
 ): readonly number[] {
-  const [view] = deriveSupply(worldOf(tasks, service), aConfig(aPool()));
+  const world = worldOf(tasks, service);
+  const [view] = deriveSupply({ ...world, coder: { ...world.coder, ...coder } }, aConfig(aPool()));
   if (view === undefined) throw new Error('no pool');
   return markReplaced(view, percent, NOW).tasks.flatMap(({ state, task }) =>
     state === 'replacing' ? [tasks.findIndex((_, index) => arnOf(index) === task.taskArn)] : [],
@@ -154,6 +156,10 @@ describe('the turn to be replaced', () => {
     ${[old({ lease: 22 * 60, busy: true })]}                      |         |                        | none     | it has a drain request
   `)('comes for $expected, because $because', ({ tasks, percent, service, expected }) => {
     expect(turns(tasks, percent, service).join(' ') || 'none').toBe(String(expected));
+  });
+
+  it('comes at once for all tasks whose daemons coderd refused', () => {
+    expect(turns(many(8, { isAlone: true }), 25, {}, { unlicensedAt: NOW })).toHaveLength(8);
   });
 
   it('comes first for useless tasks, then for old ones', () => {

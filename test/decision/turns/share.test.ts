@@ -28,18 +28,16 @@ type Given = {
   readonly because: string;
 };
 
+const onSpot = { group: 'service:Stack-spot' };
+const spotService = (desiredCount: number) =>
+  aService({
+    ...{ serviceArn: 'arn:service/spot' as ServiceArn, serviceName: 'Stack-spot', desiredCount },
+    tags: [{ key: 'coder-autoscaler:pool', value: 'cpu/spot' }],
+  });
 const waiting = (person: number) => ({ person, autostart: person, prebuild: person, stop: person });
 
 /** Which service gets a task for a job. */
 function launchesOn({ running, interrupted = [], person = 0.1 }: Omit<Given, 'because'>) {
-  const onSpot = { group: 'service:Stack-spot' };
-  const tags = (value: string) => [{ key: 'coder-autoscaler:pool', value }];
-  const spot = {
-    serviceArn: 'arn:service/spot' as ServiceArn,
-    serviceName: 'Stack-spot',
-    desiredCount: running,
-    tags: tags('cpu/spot'),
-  };
   const tasks = Array.from({ length: running }, (_, index) =>
     aTask({ ...onSpot, taskArn: arnOf(index + 1) }),
   );
@@ -52,7 +50,7 @@ function launchesOn({ running, interrupted = [], person = 0.1 }: Omit<Given, 'be
   );
   const snapshot = aSnapshot({
     organizations: [anOrganization({ jobs: reading([aJob()]) })],
-    services: [aService(), aService(spot)],
+    services: [aService(), spotService(running)],
     tasks: [...tasks, ...gone],
   });
   const capacity = ['spot', 'on-demand'] as const;
@@ -86,20 +84,13 @@ it.each<Given & { readonly on: 'spot' | 'on-demand' }>([
 );
 
 it('leaves the other part no room for tasks that start in vain while old ones hold leases', () => {
-  const onSpot = { group: 'service:Stack-spot' };
   const old = aTask({ ...onSpot, taskArn: arnOf(1), taskDefinitionArn: 'arn:task-definition/spot:1' });
   const fresh = [2, 3].map((index) =>
     aTask({ ...onSpot, taskArn: arnOf(index), startedAt: ago(5 * MINUTE), createdAt: ago(6 * MINUTE) }),
   );
-  const spot = {
-    serviceArn: 'arn:service/spot' as ServiceArn,
-    serviceName: 'Stack-spot',
-    desiredCount: 3,
-    tags: [{ key: 'coder-autoscaler:pool', value: 'cpu/spot' }],
-  };
   const snapshot = aSnapshot({
     organizations: [anOrganization({ jobs: reading([aJob(), aJob({ id: jobId('second') })]) })],
-    services: [aService(), aService(spot)],
+    services: [aService(), spotService(3)],
     tasks: [old, ...fresh],
     protections: [aLease({ taskArn: old.taskArn })],
   });

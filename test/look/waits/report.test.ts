@@ -9,6 +9,7 @@ import { indexServing } from '../../../lambda/look/waits/job-wait.ts';
 import { LaunchRequests } from '../../../lambda/look/waits/launch-requests.ts';
 import type { Lab } from '../../support/lab.ts';
 import { aService, aSnapshot, aTask, NOW, poolName } from '../../support/parts.ts';
+import { table } from '../../support/table.ts';
 import { startWorld, submit } from './world.ts';
 
 afterEach(() => vi.unstubAllEnvs());
@@ -101,57 +102,39 @@ const snapshotAt = (minute: number, tasks: readonly Task[] = []) => ({
   ...{ takenAt: at(minute), clock: at(minute) },
 });
 
-/** The minutes of the looks that requested these tasks, after these looks have set the count. */
-function requestedAt(sets: readonly (readonly [minute: number, from: number, to: number])[], made: Task[]) {
+type Row = {
+  /** Of each look that set the count: its minute, from and to. */
+  readonly sets: string;
+  /** The minutes in which tasks were made. */
+  readonly made: string;
+  /** The minutes of the looks that requested them. */
+  readonly expected: string;
+  readonly because: string;
+};
+
+function requestedAt({ sets, made: minutes }: Row): string {
+  const made = `${minutes}`.split(' ').map((minute) => task(Number(minute)));
   const requests = new LaunchRequests();
-  for (const [minute, from, to] of sets) {
+  for (const set of sets.split(', ')) {
+    const [minute = 0, from, to] = set.split(' ').map(Number);
     const action = { kind: 'set-desired', pool: poolName('cpu'), from, to, why: 'pending-jobs' };
     const seen = made.filter(({ createdAt = 0 }) => createdAt < at(minute));
     const applied = [action] as unknown as LookResult['outcome']['applied'];
     requests.add(snapshotAt(minute, seen), applied, { durationMs: 0, oldest: at(-60) });
   }
-  const last = snapshotAt(59, made);
+  const last = snapshotAt(59, made.toReversed());
   const found = requests.ofTasks(last, indexServing(last));
-  return made.map((one) => {
-    const request = found.get(one);
-    return request && (request.takenAt - NOW) / 60_000;
-  });
+  const minuteOf = (one: Task) => ((found.get(one)?.takenAt ?? Number.NaN) - NOW) / 60_000;
+  return made.map((one) => minuteOf(one)).join(' ');
 }
 
-describe('the request that made a task', () => {
-  it.each([
-    { sets: [[0, 0, 2]], made: [1, 1], expected: [0, 0], because: 'a request made both' },
-    { sets: [[0, 0, 1]], made: [1, 9], expected: [0, undefined], because: 'ECS replaced a task' },
-    {
-      sets: [
-        [0, 0, 1],
-        [2, 1, 2],
-      ],
-      made: [3, 3],
-      expected: [0, 2],
-      because: 'older requests come first',
-    },
-    {
-      sets: [
-        [0, 0, 3],
-        [5, 3, 0],
-        [40, 0, 1],
-      ],
-      made: [41],
-      expected: [40],
-      because: 'a lower count took back the first request',
-    },
-    {
-      sets: [
-        [0, 0, 3],
-        [5, 3, 2],
-        [40, 2, 3],
-      ],
-      made: [1, 41, 42],
-      expected: [0, 0, 40],
-      because: 'a lower count took back one of the two tasks that ECS had not made',
-    },
-  ] as const)('is found: $because', ({ sets, made, expected }) => {
-    expect(requestedAt(sets, made.map(task))).toEqual(expected);
-  });
+it.each(table<Row>`
+  sets                   | made    | expected | because
+  0 0 2                  | 1 1     | 0 0      | a request made both
+  0 0 1                  | 1 9     | 0 NaN    | ECS replaced a task
+  0 0 1, 2 1 2           | 3 4     | 0 2      | older requests come first
+  0 0 3, 5 3 0, 40 0 1   | 41      | '40'     | a lower count took back the first request
+  0 0 3, 5 3 2, 40 2 3   | 1 41 42 | 0 0 40   | a lower count took back one of the two tasks that ECS had not made
+`)('the request that made a task is found: $because', (row) => {
+  expect(requestedAt(row)).toBe(row.expected);
 });

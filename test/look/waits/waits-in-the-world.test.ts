@@ -1,21 +1,11 @@
 /** Where the waits of jobs went, as the looks of one process tell it, against the world's own times. */
 import { describe, expect, it } from 'vitest';
+import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Job } from '../../../lambda/decision/model/snapshot.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import type { JobWait } from '../../../lambda/look/waits/job-wait.ts';
-import { WaitRecord } from '../../../lambda/look/waits/wait-record.ts';
 import type { Lab } from '../../support/lab.ts';
-import { startWorld, submit } from './world.ts';
-
-/** What the record of one process tells about these looks. */
-function told(looks: readonly LookResult[], record = new WaitRecord()) {
-  const all = looks.map((look) => record.after(look, 0));
-  return {
-    record,
-    waits: all.flatMap(({ waits }) => waits),
-    missed: all.reduce((total, { missed }) => total + missed, 0),
-  };
-}
+import { startWorld, submit, told } from './world.ts';
 
 /** The same look, whose record has other jobs; undefined: it has no record. */
 const withRecent =
@@ -76,6 +66,21 @@ describe('the waits of jobs', () => {
     expect(missed).toBe(0);
   });
 
+  it('count as held from the first look that saw the job, unless that look requested its task', async () => {
+    const world = await startWorld();
+    const before = await world.run(10);
+    submit(world);
+    const looks = await world.run(400);
+    const seen = looks.slice(0, 1).map(({ snapshot, outcome, ...look }) => {
+      const takenAt = plusMs(snapshot.takenAt, -4_000);
+      return { ...look, snapshot: { ...snapshot, takenAt }, outcome: { ...outcome, applied: [] } };
+    });
+    expect(told([...before, ...looks], 1).waits[0]?.parts).not.toHaveProperty('held');
+    expect(told([...before, ...seen, ...looks], 1).waits[0]?.parts.held).toBe(4_001);
+    // another process requested it
+    expect(told([...before, ...looks.slice(1)]).waits[0]?.parts).toHaveProperty('notLaunched');
+  });
+
   it('are not told for a job that coderd failed while it waited', async () => {
     const world = await startWorld({ max: 1 });
     const looks = [...(await world.run(10))];
@@ -87,7 +92,8 @@ describe('the waits of jobs', () => {
     // it may have started, as long as no list tells that it ended
     expect(told(looks)).toMatchObject({ waits: [{}], missed: 1 });
     expect(told(looks.map(withRecent(undefined)))).toMatchObject({ waits: [{}], missed: 1 });
-    const end = (job: Job): Job => (job.id === late ? { ...job, completed_at: job.created_at } : job);
+    const end = (job: Job): Job =>
+      job.id === late ? { ...job, started_at: job.created_at, completed_at: job.created_at } : job;
     expect(told(looks.map(withRecent(end)))).toMatchObject({ waits: [{}], missed: 0 });
   });
 
