@@ -11,6 +11,8 @@ const WORDS: { readonly [Code in Reason['code']]: (reason: ReasonOf<Code>) => st
   'pending-jobs': ({ jobs }) => `${some(jobs, 'pending job')} ${jobs === 1 ? 'needs' : 'need'} a new task`,
   'served-by-free': ({ jobs }) => `free daemons will take ${some(jobs, 'pending job')}`,
   'served-by-starting': ({ jobs }) => `starting daemons will take ${some(jobs, 'pending job')}`,
+  'served-by-busy': ({ jobs }) =>
+    `${some(jobs, 'pending job')} ${jobs === 1 ? 'waits' : 'wait'} for a busy daemon`,
   'left-to-peers': ({ jobs, peers, until }) =>
     `${some(jobs, 'pending job')} ${jobs === 1 ? 'is' : 'are'} left to stack ${peers.join(', ')} until ${timeText(until)}`,
   floor: ({ from, count }) => FLOORS[from](count),

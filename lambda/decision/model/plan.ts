@@ -42,7 +42,10 @@ type Coded<Fields> = {
 /** Why a pool has its numbers: at least one reason, also if nothing is to do. */
 export type Reason = Coded<ReasonFields>;
 
-type ReasonFields = Record<'pending-jobs' | 'served-by-free' | 'served-by-starting', { jobs: number }> &
+type ReasonFields = Record<
+  'pending-jobs' | 'served-by-free' | 'served-by-starting' | 'served-by-busy',
+  { jobs: number }
+> &
   Record<TasksReason, { tasks: number }> &
   /** `asked`: how many of the tasks to replace get a drain request in this look. */
   Record<Exclude<Replacing, 'old-secret'>, { tasks: number; asked: number }> &

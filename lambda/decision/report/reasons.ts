@@ -135,10 +135,12 @@ function jobReasons(need: PoolNeed): readonly Reason[] {
   const reasons: Reason[] = [];
   const free = need.jobs['by-free'];
   const starting = need.jobs['by-starting'];
+  const busy = need.jobs['by-busy'];
   const launches = launchesFor(need);
   if (launches > 0) reasons.push({ code: 'pending-jobs', jobs: launches });
   if (free > 0) reasons.push({ code: 'served-by-free', jobs: free });
   if (starting > 0) reasons.push({ code: 'served-by-starting', jobs: starting });
+  if (busy > 0) reasons.push({ code: 'served-by-busy', jobs: busy });
   const [first] = need.leftTo.toSorted(by('until'));
   if (first !== undefined) {
     const peers = [...new Set(need.leftTo.map(({ peer }) => peer))].sort();

@@ -117,7 +117,10 @@ describe('patience in the plan', () => {
     const pending = waiting(40, { initiator_id: PREBUILDS_USER });
     const { plan } = deliberateOn({ pools: { cpu: dear }, pending });
     const to = plan.pools[0]?.desired.to ?? 0;
-    expect(plan.pools[0]?.why).toEqual([{ code: 'pending-jobs', jobs: to }]);
+    expect(plan.pools[0]?.why).toEqual([
+      { code: 'pending-jobs', jobs: to },
+      { code: 'served-by-busy', jobs: 40 - to },
+    ]);
     expect(plan.assignment.map(({ served, jobs }) => [served, jobs])).toEqual([
       ['by-launch', to],
       ['by-busy', 40 - to],

@@ -43,7 +43,7 @@ const jobs = table<Row>`
   cpu I1m I1m, max 1        |                         | idle-too-briefly tasks 2                          | nothing
   cpu B; maxTasks 1         |                         | nothing-to-do                                     | nothing
   cpu, warm 2               | ${withoutOrganizations} | floor count 2 from warm                           | nothing
-  cpu B [gpu], max 2, ageMinutes 14, daemons [tpu]; 2 jobs [tpu] |                         | nothing-to-do                                     | nothing
+  cpu B [gpu], max 2, ageMinutes 14, daemons [tpu]; 2 jobs [tpu] |                         | served-by-busy jobs 2                             | nothing
   cpu; 2 jobs               | ${listIs('services', { items: [], status: 'failed', error: 'no answer' })} | pending-jobs jobs 2, holding-for-doubt doubts services-failed | nothing
   cpu; 2 jobs               | ${listIs('services', { items: [] })} | pending-jobs jobs 2, no-service                   | nothing
   cpu I20m X; 3 jobs        | ${versionIs('v2.18.5')} | server-too-old version v2.18.5 oldest 2.20        | nothing
