@@ -52,7 +52,7 @@ function startTags(workspace: Workspace, activeTags: TagSet): TagSet {
 
 function canPrewarm(view: PoolView): boolean {
   const { pool, service } = view;
-  if (service === undefined || pool.retiring || !pool.wake) return false;
+  if (service === undefined || !pool.wake) return false;
   return pool.waiting.autostart > 0 && !hasWrongKey(view);
 }
 

@@ -121,6 +121,7 @@ describe('several pools that can open the gate', () => {
     cheap I30m [gpu]; dear I30m [gpu eu], cpu 4096; start in 60s [gpu]; autostarts cost 0 |        | ask dear#0      | the cheaper one stays
     cheap I30m [gpu]; dear B [gpu eu], cpu 4096; start in 60s [gpu]; autostarts cost 0 |        | ask cheap#0     | the busy daemon stays for its job
     cheap [gpu]; dear [gpu eu], cpu 4096, warm 1; start in 60s [gpu]; autostarts cost 0 |        | dear 0->1 floor | the floor launches it
+    cheap [gpu], no wake, min 1; dear [gpu eu], cpu 4096; 3 starts in 60s [gpu] |        | cheap 0->1 floor, dear 0->3 prewarm | the other pool does not start for them
     cheap [gpu]; dear [gpu eu], cpu 4096; start in 60s [gpu]; autostarts cost 0 | ${failing('cheap')} | dear 0->1 awake-for | a pool that cannot start tasks is the last resort
     cheap B [gpu], ageMinutes 5, daemons [z=9]; dear [gpu eu], cpu 4096; start in 60s [gpu]; autostarts cost 0 |        | dear 0->1 awake-for | another daemon of its would have that key too
   `)('plans $expected for $world, because $because', plans);
@@ -141,6 +142,11 @@ describe('an incomplete forecast', () => {
 });
 
 describe('the forecast in the plan', () => {
+  it('names the limit that leaves starts without a daemon', () => {
+    const { why } = poolOf(planOf('cpu, max 50; 20 starts in 60s; maxTasks 5'), 'cpu');
+    expect(why.at(-1)).toMatchObject({ code: 'capped-at-max-tasks', wanted: 20, granted: 5 });
+  });
+
   const picture: Picture = {
     pools: { cpu: { max: 300 } },
     maxTasks: 300,
