@@ -19,15 +19,11 @@ async function served(options: Partial<CoderdOptions> = {}) {
     const body: unknown = await response.json();
     return { status: response.status, body, headers: response.headers };
   };
-  const send = async (method: string, path: string, body?: object, token = all): Promise<number> => {
-    const headers = { 'Coder-Session-Token': token };
-    return (await fetch(`${root}/api/v2/${path}`, { method, headers, body: JSON.stringify(body) })).status;
-  };
   const items = async (path: string, token = all) => (await get(path, token)).body as readonly Item[];
   const list = (what: 'jobs' | 'daemons', query = '', token = all) =>
     items(`organizations/default/provisioner${what}${query}`, token);
   const workspaces = async (query = '', token = all) => (await get(`workspaces${query}`, token)).body as Page;
-  return { ...made, get, send, items, list, workspaces };
+  return { ...made, get, items, list, workspaces };
 }
 
 const idOf = (token: string): string => token.split('-')[0] ?? '';
@@ -239,19 +235,4 @@ describe('the builds of a workspace', () => {
       { build_number: 1, initiator_id: initiatorId, reason: 'initiator', job: { id } },
     ]);
   });
-});
-
-it('answers 404 to people who may not see a user, and 400 if the user is already a member', async () => {
-  const { model, send } = await served();
-  const owner = model.addToken({ canRead: 'all', isOwner: true });
-  model.addUser({ username: 'ann', memberOf: new Map() });
-  const path = 'organizations/default/members/ann';
-  const answers = [
-    await send('POST', path, {}),
-    await send('PUT', `${path}/roles`, { roles: [] }, owner),
-    await send('POST', path, {}, owner),
-    await send('POST', path, {}, owner),
-    await send('DELETE', 'users/ann/keys/abcdefghij', undefined, owner),
-  ];
-  expect(answers).toEqual([404, 404, 200, 400, 404]);
 });
