@@ -151,7 +151,6 @@ it.each([
 });
 
 const WRITERS = [[MAIN, 'validate', 'autoscaler.example.yaml'], ['lab/demo/main.ts']];
-
 it.each(existsSync('/dev/full') ? WRITERS : [])('says in one line that %s cannot write', (...args) => {
   const full = openSync('/dev/full', 'w');
   const { status, stderr } = spawnSync(process.execPath, args, {
