@@ -23,7 +23,8 @@ export function leftToPeers(supply: readonly PoolView[], now: EpochMs): LeftOf {
   return (organizationId, tags, at) => {
     if (shared.length === 0) return undefined;
     const key = `${organizationId} ${tagKey(tags)}`;
-    const isFitting = (view: PoolView): boolean => covers(view.tags, normalizeTags(tags));
+    const isFitting = (view: PoolView): boolean =>
+      view.organization?.id === organizationId && covers(view.tags, normalizeTags(tags));
     const { peer, graceMs } = known.get(key) ?? ownerAmong(shared.filter(isFitting), key);
     known.set(key, { peer, graceMs });
     const until = plusMs(at, graceMs);

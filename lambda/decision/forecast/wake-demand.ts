@@ -183,7 +183,7 @@ export function fits(
 /** The number of tasks whose daemons open the gate for their pool's tags, or will soon. */
 export function openersOf(view: PoolView): number {
   const coming = isHeldBack(view) ? 0 : view.missing;
-  return coming + view.tasks.filter(isOpener).length;
+  return coming + view.unseen + view.tasks.filter(isOpener).length;
 }
 
 /** Whether all daemons of a pool have another key. The next one would have it too. */

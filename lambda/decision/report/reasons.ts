@@ -319,10 +319,15 @@ function leaveReasons(
   // with doubts, a task that seems to need a replacement may not need one
   const reasons: Reason[] = doubts.length === 0 ? [...replacing] : [];
   if (long > 0 && mayLeave) reasons.push({ code: 'idle-long-enough', tasks: long });
-  const held = long + replacing.length;
+  const held = long + replacing.filter(isWaiting).length;
   if (held > 0 && unguarded > 0) reasons.push({ code: 'holding-for-unguarded', tasks: unguarded });
   if (held > 0 && doubts.length > 0) reasons.push({ code: 'holding-for-doubt', doubts });
   if (count('holding-for-deployment') > 0) reasons.push({ code: 'holding-for-deployment' });
   if (brief > 0) reasons.push({ code: 'idle-too-briefly', tasks: brief });
   return reasons;
+}
+
+/** Whether tasks with this reason still wait for a drain request. */
+function isWaiting(reason: Reason): boolean {
+  return reason.code !== 'old-secret' || reason.tasks > reason.draining;
 }

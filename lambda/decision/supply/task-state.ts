@@ -4,6 +4,7 @@
  * scale-in.
  */
 import { type EpochMs, poolOfPart } from '../model/brands.ts';
+import { by } from '../model/collections.ts';
 import type { PoolConfig } from '../model/config.ts';
 import type { Daemon, OrganizationReadings, Protection, Task } from '../model/snapshot.ts';
 import { areEqual, normalizeTags, type TagSet } from '../model/tags.ts';
@@ -110,13 +111,18 @@ export function claimsOn(input: Pick<TaskInput, 'task' | 'pool' | 'index' | 'pro
 }
 
 /**
- * Where starts keep failing, one task at a time starts. Those that do not run yet are given up but for one:
- * if many fail together, ECS waits longer before it starts another (docs/internals/aws.md §2).
+ * Where starts keep failing, one task at a time starts. Those that do not run yet are given up but for the
+ * oldest: if many fail together, ECS waits longer before it starts another (docs/internals/aws.md §2).
  */
 export function withOneStart(tasks: readonly TaskView[]): readonly TaskView[] {
-  const [, ...others] = tasks.filter(
-    ({ task, state }) => state === 'starting' && task.lastStatus !== 'RUNNING',
-  );
+  const [, ...others] = tasks
+    .filter(({ task, state }) => state === 'starting' && task.lastStatus !== 'RUNNING')
+    .toSorted(
+      by(
+        ({ task }) => task.createdAt ?? 0,
+        ({ task }) => task.taskArn,
+      ),
+    );
   return tasks.map((task) => (others.includes(task) ? { ...task, state: 'left' } : task));
 }
 
@@ -185,7 +191,7 @@ export function hasJustLeft({ state, use, leaseMs }: TaskView): boolean {
  * missing readings must not cause launches.
  */
 export function mayTakeJobs({ state, leaseMs }: TaskView): boolean {
-  return state === 'working' || leaseMs === undefined;
+  return state === 'working' || (state === 'unguarded' && leaseMs === undefined);
 }
 
 /** Whether its daemon has been idle for `idleTimeout`, so that it may be asked to drain. */

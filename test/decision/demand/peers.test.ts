@@ -112,6 +112,20 @@ describe('a busy daemon of a peer', () => {
   });
 });
 
+it('is left to no stack that shares a pool of another organization only', () => {
+  const world = { pools: { cpu: {}, data: { organization: 'data' } }, pending: [{}] };
+  const stacks = [
+    ['eu', 'us'],
+    ['us', 'eu'],
+  ].map(([self = '', other = '']): Change => {
+    return (_, { pools }) =>
+      void Object.assign((pools as object[])[1] ?? {}, { peers: { self, others: [other] } });
+  });
+  expect(stacks.map((peers) => actionsOf(planOf(world, peers)))).toEqual(
+    stacks.map(() => ['cpu 0->1 pending-jobs']),
+  );
+});
+
 it('launches no more and no fewer tasks together than one stack', () => {
   const jobs = fc.record({ young: fc.integer({ min: 1, max: 15 }), idle: fc.integer({ min: 0, max: 3 }) });
   fc.assert(
