@@ -21,6 +21,7 @@ import {
 import { lookLive, withTokenOfShell } from '../shared/live.ts';
 import { type LiveOptions, repeated, withLiveOptions } from '../shared/live-options.ts';
 import { wrapLines } from '../shared/plain-table.ts';
+import { shellLine } from '../shared/shell-words.ts';
 import { clusterOf } from '../shared/stack-cluster.ts';
 import { Bench } from './bench.ts';
 import { experiment, PAUSE_MS } from './experiment.ts';
@@ -45,7 +46,7 @@ async function prove(name: string, options: ProveOptions, cliEnvironment: CliEnv
   const { config, caBundle } = loadConfig(options.config);
   const { out: file } = options;
   if (!options.yes && cliEnvironment.ask === undefined)
-    throw new UsageError('it changes a pool, and cannot ask here. Add --yes to start without a question');
+    throw new UsageError('prove changes a pool, and cannot ask here. Add --yes to start without a question');
   const cluster = await clusterOf(options, cliEnvironment, config);
   const { ecs: client, close, ...clients } = makeClients(config, caBundle);
   const coderd = withTokenOfShell(clients.coderd, cliEnvironment);
@@ -58,7 +59,7 @@ async function prove(name: string, options: ProveOptions, cliEnvironment: CliEnv
   try {
     if (!(await isWanted((await find()).pool, options.yes, cliEnvironment))) return 0;
     if (file !== undefined) save(file, () => appendFileSync(file, ''));
-    const resume = ['autoscaler', 'resume', name, ...repeated(options)].join(' ');
+    const resume = shellLine(['autoscaler', 'resume', name, ...repeated(options)]);
     // somebody may have pushed a template meanwhile
     const servers = { client, coderd, logs, resume, ecs: new EcsAdapter(client, cluster) };
     const bench = new Bench({ ...(await find()), ...servers }, cliEnvironment);

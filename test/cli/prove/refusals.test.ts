@@ -125,6 +125,6 @@ it('does nothing if nobody can answer', async () => {
   expect(await lab.call('prove', 'proving')).toEqual({
     code: 2,
     out: '',
-    err: 'error: it changes a pool, and cannot ask here. Add --yes to start without a question\n',
+    err: 'error: prove changes a pool, and cannot ask here. Add --yes to start without a question\n',
   });
 });
