@@ -69,7 +69,7 @@ describe('a scheduled invocation', () => {
     expect(await invoke({ ...own, ports: slow }, 19)).toEqual([3, 13]);
   });
 
-  it('passes the duration of the look to its report', async () => {
+  it('passes the duration of the look to its report, and saves the record with 5 s left', async () => {
     const lab = await startLab({ pools: [cpu] });
     const { timeline } = lab.world;
     const { ecs, ...ports } = lab.ports();
@@ -79,13 +79,24 @@ describe('a scheduled invocation', () => {
       return services();
     };
     const tookMs: number[] = [];
-    await runLooks({
-      ports: { ...ports, ecs, clock: { now: () => timeline.now(), sleep: async () => {} } },
-      config: lab.config,
-      remainingMs: () => 6_000,
-      onLook: (_, durationMs) => tookMs.push(durationMs),
-    });
-    expect(tookMs).toEqual([3_000]);
+    let saved = 0;
+    const record = { ready: async () => {}, restore: () => {}, save: async () => (saved += 1) };
+    const run = (remainingMs: number) =>
+      runLooks({
+        ports: {
+          ...ports,
+          ecs,
+          record: record as never,
+          clock: { now: () => timeline.now(), sleep: async () => {} },
+        },
+        config: lab.config,
+        remainingMs: () => remainingMs,
+        onLook: (_, durationMs) => tookMs.push(durationMs),
+      });
+    await run(6_000);
+    await run(5_000);
+    expect(tookMs).toEqual([3_000, 3_000]);
+    expect(saved).toBe(1);
   });
 
   it('continues when the report of a look throws', async () => {
@@ -119,6 +130,9 @@ describe('a failing pool', () => {
       /^organization "data": no permission to list provisioner jobs: listing provisioner jobs of organization "data": .*organization template admin role.* coderd answered 404/,
     );
     expect(lines[1]).toMatch(/^organization "data": no permission to list provisioner daemons/);
+    expect((error as InvocationError).errors.map((each) => String(each))).toEqual(
+      lines.map((line) => expect.stringContaining(line)),
+    );
   });
 
   it('fails alone when ECS refuses its update', async () => {

@@ -4,7 +4,6 @@
  * since when, which jobs it returned, and the tasks that it requested.
  */
 import type { EpochMs, JobId, OrganizationId } from '../../decision/model/brands.ts';
-import { by } from '../../decision/model/collections.ts';
 import type { Plan } from '../../decision/model/plan.ts';
 import type { PromisedStart, Promises } from '../../decision/model/promise.ts';
 import type { Job, OrganizationReadings, Snapshot, Task } from '../../decision/model/snapshot.ts';
@@ -163,14 +162,9 @@ export class WaitRecord {
       if (tasks.daemonOf(one.job) === undefined || (wait === undefined && !isEcsRead(snapshot.ecs)))
         untold += 1;
     }
-    return { waits: waits.sort(byStart), missed: missed + untold };
+    return { waits, missed: missed + untold };
   }
 }
-
-const byStart = by<JobWait>(
-  ({ startedAt }) => startedAt,
-  ({ id }) => id,
-);
 
 /** Whether both lists are known that tell the pool and the task of a daemon. */
 function isEcsRead({ services, tasks }: Snapshot['ecs']): boolean {

@@ -115,5 +115,7 @@ describe('drain requests', () => {
       actions(of).flatMap((action) => (action.kind === 'ask-to-leave' ? [action.task] : []));
     expect(asked(snapshot)).toEqual([arnOf(0), arnOf(1)]);
     expect(asked({ ...snapshot, remembered })).toEqual([arnOf(1)]);
+    const { why } = decidePlan({ ...snapshot, remembered }, aConfig(aPool())).pools[0] ?? { why: [] };
+    expect(why).toContainEqual({ code: 'old-revision', tasks: 2, asked: 0 });
   });
 });

@@ -74,7 +74,8 @@ describe('a pool on Spot and on demand', () => {
 
   it('moves its floor to on demand and back', async () => {
     const { run, running, failSpot, world } = await start({ min: 2 });
-    await run(180);
+    const looks = await run(240);
+    expect(looks.at(-1)?.plan.findings).toEqual([]);
     expect([running('cpu'), running('cpu/spot')]).toEqual([0, 2]);
     failSpot(CAPACITY);
     for (const { identity } of [...world.service('cpu/spot').tasks]) world.ecs.spotInterruption(identity.id);

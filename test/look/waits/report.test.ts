@@ -134,6 +134,7 @@ it.each(table<Row>`
   0 0 1                  | 1 9     | 0 NaN    | ECS replaced a task
   0 0 1, 2 1 2           | 3 4     | 0 2      | older requests come first
   0 0 3, 5 3 0, 40 0 1   | 41      | '40'     | a lower count took back the first request
+  0 0 3, 5 3 2, 40 2 3   | 1 2 41  | 0 0 40   | a lower count took back the one task that ECS had not made
   0 0 3, 5 3 2, 40 2 3   | 1 41 42 | 0 0 40   | a lower count took back one of the two tasks that ECS had not made
 `)('the request that made a task is found: $because', (row) => {
   expect(requestedAt(row)).toBe(row.expected);
