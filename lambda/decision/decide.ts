@@ -90,7 +90,11 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
     { supply, doubts, forecasts, assignment, decisions },
     { snapshot, config },
   );
-  const lookAgainAfterMs = lookAgainAfter({ ...reported, decisions }, { config, snapshot, stockSets });
+  const { demands } = forecasts.wakeDemands;
+  const lookAgainAfterMs = lookAgainAfter(
+    { ...reported, decisions, demands },
+    { config, snapshot, stockSets },
+  );
   return {
     forecasts,
     assignment,

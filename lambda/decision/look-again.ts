@@ -1,5 +1,7 @@
 /** The delay until the next look: short while a task moves or something is about to be due. */
 import type { PoolDecision } from './drain/decide-pool.ts';
+import { stayMs } from './forecast/choose-pools-to-wake.ts';
+import type { WakeDemand } from './forecast/wake-demand.ts';
 import type { EpochMs } from './model/brands.ts';
 import { by, sum } from './model/collections.ts';
 import type { Config } from './model/config.ts';
@@ -11,6 +13,8 @@ import { choiceOf, type StockSet } from './stock/stock-groups.ts';
 
 /** The scheduler invokes the function once a minute. */
 export const NEXT_INVOCATION_MS = MINUTE_MS;
+/** One invocation, and the time that coderd takes to see a daemon. */
+const SLACK_MS = NEXT_INVOCATION_MS + 15_000;
 
 /** The delays of `looks.every: auto`: while something moves, and where more looks save more waiting. */
 const AUTO_MS = { usual: 10_000, longer: [30_000, 20_000], shorter: [5_000, 2_000] } as const;
@@ -36,13 +40,21 @@ type Context = {
 /** What was decided, as far as it says whether something moves. */
 export type Movement = Pick<Plan, 'pools' | 'actions'> & {
   readonly decisions: readonly PoolDecision[];
+  readonly demands: readonly WakeDemand[];
 };
 
 /** Computes the milliseconds from this look to the next. */
-export function lookAgainAfter({ pools, actions, decisions }: Movement, context: Context): number {
+export function lookAgainAfter({ pools, actions, decisions, demands }: Movement, context: Context): number {
   const now = context.snapshot.takenAt;
+  const isSoon = demands.some(({ ahead, pools: woken, wakeFor }) => {
+    const withinMs = Math.max(0, ...woken.map((view) => stayMs(view, wakeFor))) + SLACK_MS;
+    return wakeFor === 'autostart' && ahead.some(({ at }) => at > now - SLACK_MS && at <= now + withinMs);
+  });
   const isAwaited =
-    actions.length > 0 || pools.some(isMoving) || decisions.some((decision) => drainsSoon(decision, now));
+    isSoon ||
+    actions.length > 0 ||
+    pools.some(isMoving) ||
+    decisions.some((decision) => drainsSoon(decision, now));
   const usualMs = usualDelay(context);
   return isAwaited ? Math.min(usualMs, delaysOf(context)[0]) : usualMs;
 }

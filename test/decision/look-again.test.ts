@@ -24,6 +24,7 @@ describe('the delay until the next look', () => {
     cpu I2m, idleTimeout 3m        | ${SOON}  | it may drain before the next minute
     cpu I30m, min 1                | ${NEXT}  | it stays
     cpu; start in 120s  | ${SOON}  | its daemon starts within the next minute
+    cpu B; start in 300s           | ${SOON}  | daemons stay for it, and builds that come with it are noticed soon
     cpu; start in 3600s | ${NEXT}  | there is time
     cpu; stop in 3600s  | ${NEXT}  | there is time, and no person waits for a stop
   `)('is $expected ms with $world, because $because', ({ world, expected }) => {
