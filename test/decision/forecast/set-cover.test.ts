@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { cheapCover } from '../../../lambda/decision/forecast/set-cover.ts';
 import { sum } from '../../../lambda/decision/model/collections.ts';
 import { runs } from '../../support/runs.ts';
+import { table } from '../../support/table.ts';
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
 type Costs = Readonly<Record<string, number>>;
@@ -16,32 +17,21 @@ const cover = (needs: readonly string[], costs: Costs): readonly string[] =>
   ].sort();
 
 describe('cheapCover', () => {
-  it.each([
-    { needs: [], costs: {}, expected: [], because: 'there is none' },
-    { needs: ['', 'a'], costs: { a: 1 }, expected: ['a'], because: 'a need without options is left out' },
-    { needs: ['ab'], costs: { a: 2, b: 1 }, expected: ['b'], because: 'the cheaper one will do' },
-    { needs: ['ab'], costs: { a: 1, b: 1 }, expected: ['a'], because: 'the name decides between equals' },
-    { needs: ['ab', 'b'], costs: { a: 1, b: 9 }, expected: ['b'], because: 'b is needed in any case' },
-    {
-      needs: ['ab', 'ac', 'ad'],
-      costs: { a: 2, b: 1, c: 1, d: 1 },
-      expected: ['a'],
-      because: 'one opens all three',
-    },
-    {
-      needs: ['ab', 'ac'],
-      costs: { a: 9, b: 1, c: 1 },
-      expected: ['b', 'c'],
-      because: 'two are cheaper than one',
-    },
-    {
-      needs: ['ab', 'bc', 'ca'],
-      costs: { a: 1, b: 1, c: 1 },
-      expected: ['a', 'b'],
-      because: 'two of three are enough',
-    },
-  ])('chooses $expected for needs $needs at costs $costs, because $because', ({ needs, costs, expected }) => {
-    expect(cover(needs, costs)).toEqual(expected);
+  it.each(table<{ needs?: string; costs?: string; expected?: string; because: string }>`
+    needs    | costs              | expected | because
+             |                    |          | there is none
+    '- a'    | a 1                | a        | a need without options is left out
+    ab       | a 2, b 1           | b        | the cheaper one will do
+    ab       | a 1, b 1           | a        | the name decides between equals
+    ab b     | a 1, b 9           | b        | b is needed in any case
+    ab ac ad | a 2, b 1, c 1, d 1 | a        | one opens all three
+    ab ac    | a 9, b 1, c 1      | bc       | two are cheaper than one
+    ab bc ca | a 1, b 1, c 1      | ab       | two of three are enough
+  `)('chooses $expected for needs $needs at costs $costs, because $because', (row) => {
+    const { needs = '', costs = '', expected = '' } = row;
+    const pairs = costs.split(', ').map((pair) => pair.split(' '));
+    const priced = Object.fromEntries(pairs.map(([name = '', cost]) => [name, Number(cost)]));
+    expect(cover(needs.replace('-', '').split(' '), priced).join('')).toBe(expected);
   });
 
   it('satisfies all needs in random cases, without an option too many, at most at 2.6 times the least cost', () => {

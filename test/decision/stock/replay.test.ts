@@ -13,6 +13,7 @@ import {
   usualBuilds,
 } from '../../../lambda/decision/stock/replay.ts';
 import { runs } from '../../support/runs.ts';
+import { table } from '../../support/table.ts';
 
 /** A task and a build that waits cost a dollar a second, so the costs below are seconds. */
 const POOLS: ReplayedPools = {
@@ -25,70 +26,42 @@ const rule = (given: Partial<StockRule>): StockRule => ({ ...UNKNOWN_RULE, spare
 const at = (...seconds: readonly number[]): readonly ReplayedBuild[] =>
   seconds.map((second) => ({ at: second * SECOND, tookMs: 30 * SECOND }));
 
-it.each<{
-  given: Partial<StockRule>;
-  builds: readonly ReplayedBuild[];
-  most?: number;
-  untilS: number;
-  expected: { launches: number; tasks: number; waiting: number };
-  because: string;
-}>([
-  {
-    ...{ given: { free: 3 }, builds: [], untilS: 9000 },
-    expected: { launches: 0, tasks: 0, waiting: 0 },
-    because: 'a pool without builds keeps nothing',
-  },
-  {
-    ...{ given: {}, builds: at(0), untilS: 900 },
-    expected: { launches: 1, tasks: 195, waiting: 60 },
-    because: '60 s start, 30 s build, 60 s idle, 45 s until it is gone',
-  },
-  {
-    ...{ given: {}, builds: at(0, 100), untilS: 900 },
-    expected: { launches: 1, tasks: 235, waiting: 60 },
-    because: 'the second build takes the idle daemon, which is idle from 130 to 190',
-  },
-  {
-    ...{ given: {}, builds: at(0, 150), untilS: 900 },
-    expected: { launches: 2, tasks: 390, waiting: 120 },
-    because: 'the daemon drains in the moment in which the second build comes',
-  },
-  {
-    ...{ given: { free: 1 }, builds: at(0), untilS: 200 },
-    expected: { launches: 2, tasks: 365, waiting: 60 },
-    because: 'the one that is idle for longer drains at 120 s, the other stays',
-  },
-  {
-    ...{ given: { free: 1, afterBuildMs: 15 * MINUTE }, builds: at(0), untilS: 2000 },
-    expected: { launches: 2, tasks: 165 + 900.001 + 45, waiting: 60 },
-    because: 'the other drains right after 15 minutes without a build',
-  },
-  {
-    ...{ given: { free: 1, afterBuildMs: 15 * MINUTE }, builds: at(0, 700), untilS: 2000 },
-    expected: { launches: 3, tasks: 165 + 835 + 945.001, waiting: 60 },
-    because: 'the build at 700 s launches the one that stays until 1600 s; the other drains at 790 s',
-  },
-  {
-    ...{ given: { free: 2 }, builds: at(0, 10, 70), most: 1, untilS: 200 },
-    expected: { launches: 1, tasks: 200, waiting: 60 + 80 + 50 },
-    because: 'there is room for one task: each build waits for those before it',
-  },
-  {
-    ...{ given: {}, builds: [...at(100), ...at(50)], untilS: 130 },
-    expected: { launches: 2, tasks: 0, waiting: 0 },
-    because: 'a build of the past comes now',
-  },
-])('costs $expected.tasks for tasks and $expected.waiting for waiting, because $because', (row) => {
-  const { given, builds, most = 10, untilS, expected } = row;
+type Row = {
+  readonly given?: Partial<StockRule>;
+  /** The seconds at which builds of half a minute come. */
+  readonly builds?: string;
+  readonly most?: number;
+  readonly untilS: number;
+  readonly launches: number;
+  readonly tasks: number;
+  readonly waiting: number;
+  readonly because: string;
+};
+
+const forAWhile: Partial<StockRule> = { free: 1, afterBuildMs: 15 * MINUTE };
+
+it.each(table<Row>`
+  given           | builds  | most | untilS | launches | tasks                     | waiting | because
+  ${{ free: 3 }}  |         |      | 9000   | 0        | 0                         | 0       | a pool without builds keeps nothing
+                  | '0'     |      | 900    | 1        | 195                       | 60      | 60 s start, 30 s build, 60 s idle, 45 s until it is gone
+                  | 0 100   |      | 900    | 1        | 235                       | 60      | the second build takes the idle daemon, which is idle from 130 to 190
+                  | 0 150   |      | 900    | 2        | 390                       | 120     | the daemon drains in the moment in which the second build comes
+  ${{ free: 1 }}  | '0'     |      | 200    | 2        | 365                       | 60      | the one that is idle for longer drains at 120 s, the other stays
+  ${forAWhile}    | '0'     |      | 2000   | 2        | ${165 + 900.001 + 45}     | 60      | the other drains right after 15 minutes without a build
+  ${forAWhile}    | 0 700   |      | 2000   | 3        | ${165 + 835 + 945.001}    | 60      | the build at 700 s launches the one that stays until 1600 s; the other drains at 790 s
+  ${{ free: 2 }}  | 0 10 70 | 1    | 200    | 1        | 200                       | ${60 + 80 + 50} | there is room for one task: each build waits for those before it
+                  | 100 50  |      | 130    | 2        | 0                         | 0       | a build of the past comes now
+`)('costs $tasks for tasks and $waiting for waiting, because $because', (row) => {
+  const { given = {}, builds = '', most = 10, untilS } = row;
   const play = (pools: ReplayedPools) => {
     const replay = new StockReplay(rule(given), { ...pools, most }, 0);
-    for (const build of builds) replay.build(build);
+    for (const build of at(...builds.split(' ').filter(Boolean).map(Number))) replay.build(build);
     replay.playTo(untilS * SECOND);
     return replay.takeCost();
   };
   const { tasks, waiting } = play(POOLS);
-  expect([tasks, waiting]).toEqual([expect.closeTo(expected.tasks, 6), expect.closeTo(expected.waiting, 6)]);
-  expect(play(LAUNCHES).tasks).toBe(expected.launches);
+  expect([tasks, waiting]).toEqual([expect.closeTo(row.tasks, 6), expect.closeTo(row.waiting, 6)]);
+  expect(play(LAUNCHES).tasks).toBe(row.launches);
 });
 
 it.each([
