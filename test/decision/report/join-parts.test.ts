@@ -5,7 +5,7 @@ import { joinParts } from '../../../lambda/decision/report/join-parts.ts';
 
 const RETIRED: Reason = { code: 'retired' };
 const left = (tasks: number): Reason => ({ code: 'tasks-left', tasks });
-const capped = (wanted: number): Reason => ({ code: 'capped-at-max', wanted, max: 3 });
+const low = (tasks: number): Reason => ({ code: 'count-below-tasks', desired: 1, tasks, to: 3 });
 /** With the fields that are joined. */
 const part = (name: string, count: number, why: readonly Reason[], rest: object = {}): PoolPlan => {
   const numbers = {
@@ -21,8 +21,8 @@ const part = (name: string, count: number, why: readonly Reason[], rest: object 
 
 it('has what both parts have, the most that is due, the higher floor, and each reason once', () => {
   const row = { daemons: { busy: 5 }, notCreated: 5, pending: 5, due: 3, floor: { count: 3 } };
-  const parts = [part('cpu', 2, [RETIRED, left(1), capped(9)]), part('cpu/spot', 3, [left(2), capped(8)])];
-  const why = [left(3), capped(9)];
+  const parts = [part('cpu', 2, [RETIRED, left(1), low(9)]), part('cpu/spot', 3, [left(2), low(8)])];
+  const why = [left(3), low(9)];
   const desired = { from: 5, to: null };
   expect(joinParts(parts)).toMatchObject([{ name: 'cpu', retiring: false, desired, why, ...row }]);
   const last = [part('cpu', 3, [RETIRED]), part('cpu/spot', 3, [RETIRED], { daemons: { unknown: 1 } })];
@@ -31,6 +31,6 @@ it('has what both parts have, the most that is due, the higher floor, and each r
     daemons: { busy: 3, unknown: 1 },
     why: [RETIRED],
   });
-  const [idle] = joinParts([part('cpu', 3, [RETIRED]), part('cpu/spot', 3, [])]);
-  expect(idle?.why).toEqual([{ code: 'nothing-to-do' }]);
+  const [idle] = joinParts([part('cpu', 3, [RETIRED]), part('cpu/spot', 2, [])]);
+  expect(idle).toMatchObject({ floor: { count: 3 }, why: [{ code: 'nothing-to-do' }] });
 });

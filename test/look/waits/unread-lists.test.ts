@@ -9,10 +9,10 @@ import { startWorld, submit, told } from './world.ts';
 const FAILED = { status: 'failed', error: 'timeout', items: [] } as const;
 
 type Change = (snapshot: Snapshot) => Snapshot;
-const ecsFails: Change = (snapshot) => ({
-  ...snapshot,
-  ecs: { ...snapshot.ecs, services: FAILED, tasks: FAILED, protections: FAILED },
-});
+const ofEcs =
+  (change: Partial<Snapshot['ecs']>): Change =>
+  (snapshot) => ({ ...snapshot, ecs: { ...snapshot.ecs, ...change } });
+const ecsFails = ofEcs({ services: FAILED, tasks: FAILED, protections: FAILED });
 const ofCoder =
   (change: Partial<OrganizationReadings>): Change =>
   (snapshot) => ({
@@ -37,7 +37,8 @@ const justStarted =
 
 describe('the waits of jobs, if a list cannot be read', () => {
   it.each([
-    { list: 'ECS', change: ecsFails },
+    { list: 'the list of services', change: ofEcs({ services: FAILED }) },
+    { list: 'the list of tasks', change: ofEcs({ tasks: FAILED }) },
     { list: 'the list of daemons', change: ofCoder({ daemons: FAILED }) },
   ])('are told by a later look if $list cannot be read at the start', async ({ change }) => {
     const world = await startWorld();
