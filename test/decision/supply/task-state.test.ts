@@ -7,7 +7,7 @@ import type {
   Task,
 } from '../../../lambda/decision/model/snapshot.ts';
 import { indexDaemons } from '../../../lambda/decision/supply/daemons.ts';
-import { deriveTaskView } from '../../../lambda/decision/supply/task-state.ts';
+import { deriveTaskView, mayTakeJobs, withOneStart } from '../../../lambda/decision/supply/task-state.ts';
 import {
   aDaemon,
   ago,
@@ -156,4 +156,20 @@ it('offers the tags of the daemon, or those of the pool without a daemon', () =>
   expect([seen.hasOtherTags, unseen.hasOtherTags]).toEqual([true, false]);
   const fitting = aPool({ tags: { cluster: 'tpu', scope: 'organization' } });
   expect(deriveTaskView({ ...input, pool: fitting }).hasOtherTags).toBe(false);
+});
+
+it('keeps the oldest start where starts fail, whatever the order of the list', () => {
+  const seen = read({ expected: '', because: '' });
+  const starts = [2, 9, 5].map((minutes) => {
+    const task = aTask({ lastStatus: 'PENDING', createdAt: ago(minutes * MINUTE) });
+    return { ...seen, task, state: 'starting' as const };
+  });
+  expect(withOneStart(starts).map(({ state }) => state)).toEqual(['left', 'starting', 'left']);
+});
+
+it('may take jobs without a lease that was read only while its daemon may work', () => {
+  const taking = (['working', 'unguarded', 'starting', 'leaving', 'left'] as const).filter((state) =>
+    mayTakeJobs({ ...read({ expected: '', because: '' }), state, leaseMs: undefined }),
+  );
+  expect(taking).toEqual(['working', 'unguarded']);
 });
