@@ -150,16 +150,10 @@ async function drain(bench: Bench, { busy, idle, build }: Pair): Promise<void> {
   });
   if (refused !== undefined) throw new InputError(`ECS refused the drain request: ${refused.reason}`);
   const askedAt = bench.now();
-  let leaseMs = Infinity;
+  const left = async (): Promise<number> => (await bench.tasks([busy]))[0]?.leaseMs ?? 0;
   // what ECS shows may lag behind what it has stored
-  await bench.wait(
-    20 * SECOND_MS,
-    async () => {
-      [{ leaseMs } = { leaseMs: 0 }] = await bench.tasks([busy]);
-      return leaseMs < 24 * HOUR_MS || undefined;
-    },
-    2 * SECOND_MS,
-  );
+  await bench.wait(20 * SECOND_MS, async () => (await left()) < 24 * HOUR_MS || undefined, 2 * SECOND_MS);
+  const leaseMs = await left();
   bench.note('end-may-be-earlier', leaseMs < 24 * HOUR_MS, `${leaseText(leaseMs)} after the request`);
   if (leaseMs >= 24 * HOUR_MS) throw new InputError('ECS kept the end, so no drain request can arrive');
   const read = async () => {
