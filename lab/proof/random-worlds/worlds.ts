@@ -47,9 +47,9 @@ export async function runWorlds(options: WorldsOptions): Promise<readonly WorldR
     }
   };
   try {
-    // The first to find enough results ends all threads: the worlds still in progress are not
-    // needed
-    await Promise.race(Array.from({ length: workers }, drive));
+    // Worlds in progress are not needed, but end by themselves: Node aborts the process if a thread is
+    // terminated while it makes a zlib stream, as the function's record does in each look
+    await Promise.all(Array.from({ length: workers }, drive));
   } finally {
     await pool.close();
   }
