@@ -1,6 +1,6 @@
 /** The part of `doctor` that runs the check of the key function here: with its token, and with the person's AWS credentials. */
 import { readUser } from '../../lambda/adapters/coderd/account.ts';
-import { REFUSED_AGAIN } from '../../lambda/adapters/coderd/http/http.ts';
+import { CoderdError } from '../../lambda/adapters/coderd/http/http.ts';
 import { systemClock } from '../../lambda/connect.ts';
 import type { ManagedKeys, PoolConfig } from '../../lambda/decision/model/config.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
@@ -53,9 +53,8 @@ async function checkToken(
       value: true,
     };
   } catch (cause) {
-    return failed(
-      fail(TOKEN, `secret "${ref.secret}": ${messageOf(cause).replace(REFUSED_AGAIN, '')}. ${RENEW}`),
-    );
+    const says = cause instanceof CoderdError ? cause.said : messageOf(cause);
+    return failed(fail(TOKEN, `secret "${ref.secret}": ${says}. ${RENEW}`));
   }
 }
 

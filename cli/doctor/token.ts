@@ -1,6 +1,6 @@
 /** Reads secrets with the person's permissions, and checks tokens: of the autoscaler, pools, key function. */
 import { readMayRunDaemons, readUser, type User } from '../../lambda/adapters/coderd/account.ts';
-import { CoderdError, type CoderdHttp, REFUSED_AGAIN } from '../../lambda/adapters/coderd/http/http.ts';
+import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { readExpiry, tokenId } from '../../lambda/adapters/coderd/token-expiry.ts';
 import { SecretError, type Secrets } from '../../lambda/adapters/secrets/secrets.ts';
 import type { Secret } from '../../lambda/adapters/shared/secret.ts';
@@ -166,7 +166,7 @@ async function tryUser(http: CoderdHttp, name: string): Promise<User | Check> {
   } catch (cause) {
     if (!(cause instanceof CoderdError)) throw cause;
     return cause.code === 'unauthorized'
-      ? fail(name, `${cause.message.replace(REFUSED_AGAIN, '')}. ${RENEW}`)
+      ? fail(name, `${cause.said}. ${RENEW}`)
       : warn(name, `the token could not be tried: ${cause.message}`);
   }
 }

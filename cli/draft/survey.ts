@@ -2,7 +2,7 @@
 import { readUser, type User } from '../../lambda/adapters/coderd/account.ts';
 import { CoderdAdapter, ROLE, refuseOldServer } from '../../lambda/adapters/coderd/coderd.ts';
 import { readRefused } from '../../lambda/adapters/coderd/forecast/permissions.ts';
-import { CoderdError, type CoderdHttp, REFUSED_AGAIN } from '../../lambda/adapters/coderd/http/http.ts';
+import { CoderdError, type CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { buildInfoSchema } from '../../lambda/adapters/coderd/http/schemas.ts';
 import { SecretError } from '../../lambda/adapters/secrets/secrets.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
@@ -88,10 +88,9 @@ async function told<T>(what: string, read: () => Promise<T>, asked: Asked = {}):
   } catch (cause) {
     if (cause instanceof SecretError) throw new InputError(`${cause.message}. ${ADVICE}`, { cause });
     if (cause instanceof CoderdError)
-      throw new InputError(
-        `${what}: ${meant(cause.message, asked).replace(/\.$/, '')}${adviceFor(cause, asked)}`,
-        { cause },
-      );
+      throw new InputError(`${what}: ${meant(cause, asked).replace(/\.$/, '')}${adviceFor(cause, asked)}`, {
+        cause,
+      });
     throw new InputError(`${what}: ${messageOf(cause)}`, { cause });
   }
 }
@@ -114,8 +113,7 @@ function adviceFor({ code }: CoderdError, { renewal = RENEWAL, from = FLAG }: As
 const ADVICE = 'Store the token there, or set CODER_SESSION_TOKEN to it for this command (docs/deploy.md)';
 
 /** Without a configuration settings are flags; and the token may come from the shell. */
-function meant(message: string, { from = FLAG }: Asked): string {
-  const said = message.replace(REFUSED_AGAIN, '');
+function meant({ said }: CoderdError, { from = FLAG }: Asked): string {
   return from === 'coder.url'
     ? said
     : said.replaceAll('coder.url', from).replaceAll('coder.proxy', '--proxy');

@@ -35,18 +35,23 @@ import { describeUnreachable } from './unreachable.ts';
 export class CoderdError extends Error {
   override readonly name = 'CoderdError';
   readonly code: RefusalCode | 'unreachable' | 'misfit' | 'too-long' | 'too-old';
+  /** The message without advice about the configured token: a command may use another one. */
+  readonly said: string;
   /** The fields and parameters that coderd refuses. */
   readonly refused: readonly { readonly field: string; readonly detail: string }[];
   constructor(
     code: CoderdError['code'],
     message: string,
-    { refused = [], ...options }: ErrorOptions & Partial<Pick<CoderdError, 'refused'>> = {},
+    { refused = [], said = message, ...options }: ErrorOptions & Partial<CoderdErrorFields> = {},
   ) {
     super(message, options);
     this.code = code;
+    this.said = said;
     this.refused = refused;
   }
 }
+
+type CoderdErrorFields = Pick<CoderdError, 'refused' | 'said'>;
 
 export type TokenSource = { readonly read: (options: { readonly fresh: boolean }) => Promise<Secret> };
 
@@ -345,10 +350,9 @@ export function wholeList<T>(rows: Rows<T>): readonly T[] {
   return items;
 }
 
-/** The advice about a configured token. A command whose token comes from elsewhere leaves it out. */
-export const REFUSED_AGAIN =
-  'coderd refuses the token, also after it was read again from the secret. Store a valid token in it. ';
-
 function refusedAgain(answer: RawAnswer): CoderdError {
-  return new CoderdError('unauthorized', `${REFUSED_AGAIN}${describeAnswer(answer)}`);
+  const said = describeAnswer(answer);
+  const advice =
+    'coderd refuses the token, also after it was read again from the secret. Store a valid token in it';
+  return new CoderdError('unauthorized', `${advice}. ${said}`, { said });
 }
