@@ -297,7 +297,9 @@ function judge({ at, changedAt = at }: ExpectedTransition, input: JudgeInput): J
   if (at > now) return { outcome: 'ahead' };
   // The executor rounds the time down to the minute (lifecycle_executor.go).
   const foundAt = (Math.ceil(Math.max(at, changedAt) / MINUTE_MS) * MINUTE_MS) as EpochMs;
-  const spans = gate.map(({ from, to }) => ({ from: Math.max(from, foundAt) as EpochMs, to }));
+  const spans = gate
+    .filter(({ to }) => to > foundAt)
+    .map(({ from, to }) => ({ from: Math.max(from, foundAt) as EpochMs, to }));
   const tries = refusedSpans(spans, input);
   const last = tries.at(-1);
   if (last === undefined) {
