@@ -151,7 +151,7 @@ const WORDS: {
       ? `service "${service}" belongs to pool "${pool}", which somebody removed from the configuration. Its tasks drain, and builds finish. Delete the service when no task is left (next time set retiring: true first)`
       : `service "${service}" has the tag of pool "${pool}", and no pool in this configuration manages it. Either another deployment owns it, or the pool was removed. If it was removed, deploy it again with retiring: true: deleting the service may stop builds`,
   'count-changed-by-others': ({ pool, from, to }) =>
-    `pool "${pool}": somebody else changed the desired count from ${from} to ${to}. Leave it to the autoscaler: \`autoscaler pin\` fixes it for a time, \`autoscaler doctor\` looks for scalable targets. It was a person, Application Auto Scaling, a second deployment, or another instance of this function`,
+    `pool "${pool}": somebody else changed the desired count from ${from} to ${to}. Leave it to the autoscaler: \`autoscaler pin\` fixes it for a time, \`autoscaler doctor\` looks for scalable targets. It may have been a person, Application Auto Scaling, a second deployment, or another instance of this function`,
   'count-contested': ({ pool, changes }) =>
     `pool "${pool}": others changed the desired count ${changes} times in the last hour. Scale-in is on hold. Run \`autoscaler doctor\` and deregister the scalable target that it finds. Only pending jobs launch tasks, because each correction would launch or stop tasks again. The autoscaler resumes an hour after the last time when others made 3 changes within 10 min`,
   'pools-alike': ({ pools, organization }) =>

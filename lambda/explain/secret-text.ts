@@ -47,7 +47,7 @@ export function secretsUnreadText(
   const cause = finding.error === undefined ? '' : `: ${finding.error}`;
   switch (finding.code) {
     case 'secrets-forbidden':
-      return `no permission to read the metadata of the pools' secrets. Deploy the stack again, or grant the function's role secretsmanager:ListSecrets on "*" and secretsmanager:ListSecretVersionIds on the pools' secrets. A change that it cannot read replaces no task${cause}`;
+      return `no permission to read the metadata of the pools' secrets. Deploy the stack again, or grant the function's role secretsmanager:ListSecrets on "*" and secretsmanager:ListSecretVersionIds on the pools' secrets. A change that it cannot read replaces no task${finding.error === undefined ? '' : `. AWS says: ${finding.error}`}`;
     case 'secrets-failed':
       return `could not list the pools' secrets${cause}. A change that it cannot read replaces no task until the list is back`;
     case 'secrets-stale':
@@ -58,11 +58,11 @@ export function secretsUnreadText(
 }
 
 export function pskChangedText({ pool, secret, changedAt }: FindingOf<'psk-changed'>): string {
-  return `pool "${pool}": the pre-shared key in secret ${secret} changed, and no newer task has connected. If coderd has another key, set it there too (CODER_PROVISIONER_DAEMON_PSK) and restart coderd, which reads it only when it starts. It changed at ${timeText(changedAt)}; a task is newer if ECS created it more than ${ageText(SPREADS_WITHIN_MS / 1000)} later. The pool replaces its older tasks once a newer one has connected`;
+  return `pool "${pool}": the pre-shared key in secret ${secret} changed, and no newer task has connected. If coderd has another key, set it there too (CODER_PROVISIONER_DAEMON_PSK) and restart coderd, which reads it only when it starts. The key changed at ${timeText(changedAt)}; a task is newer if ECS created it more than ${ageText(SPREADS_WITHIN_MS / 1000)} later. The pool replaces its older tasks once a newer one has connected`;
 }
 
 export function lastingSecretText(finding: FindingOf<'tasks-with-old-secret'>): string {
   const { pool, tasks, of, changedAt } = finding;
   const ids = tasks.map((arn) => arn.slice(arn.lastIndexOf('/') + 1));
-  return `pool "${pool}": ${tasks.length} of ${some(of, 'task')} still ${tasks.length === 1 ? 'uses' : 'use'} ${oldValue(finding)} (${few(ids)}). Wait for their builds before you delete the old ${NOUNS[finding.kind]}. It changed at ${timeText(changedAt)}. If no build runs there, look for other findings about this pool: a pause, a doubt, failing starts or a pool without a guard keep old tasks`;
+  return `pool "${pool}": ${tasks.length} of ${some(of, 'task')} still ${tasks.length === 1 ? 'uses' : 'use'} ${oldValue(finding)} (${few(ids)}). Wait for their builds before you delete the old ${NOUNS[finding.kind]}. The secret changed at ${timeText(changedAt)}. If no build runs there, look for other findings about this pool: a pause, a doubt, failing starts or a pool without a guard keep old tasks`;
 }

@@ -429,7 +429,7 @@ describe('the sentence of a finding about a changed secret', () => {
   it.each([
     {
       finding: { ...changed, code: 'tasks-with-old-secret', tasks: [arnOf(1)], of: 4 } as const,
-      expected: `pool "cpu": 1 of 4 tasks still uses the key of 12 November 2026 (${taskIdOf(1)}). Wait for their builds before you delete the old key. It changed at 20 November 2026 08:00:00 UTC. If no build runs there, look for other findings about this pool: a pause, a doubt, failing starts or a pool without a guard keep old tasks`,
+      expected: `pool "cpu": 1 of 4 tasks still uses the key of 12 November 2026 (${taskIdOf(1)}). Wait for their builds before you delete the old key. The secret changed at 20 November 2026 08:00:00 UTC. If no build runs there, look for other findings about this pool: a pause, a doubt, failing starts or a pool without a guard keep old tasks`,
     },
     {
       finding: { code: 'secrets-failed', error: 'listing: no answer' } as const,
