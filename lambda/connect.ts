@@ -12,7 +12,6 @@ import { License } from './adapters/coderd/hourly.ts';
 import { CoderdHttp, type CoderdHttpOptions, type TokenSource } from './adapters/coderd/http/http.ts';
 import { RememberedJobs } from './adapters/coderd/job-record.ts';
 import { TokenExpiry } from './adapters/coderd/token-expiry.ts';
-import { DesiredCounts } from './adapters/ecs/desired-counts.ts';
 import { EcsAdapter } from './adapters/ecs/ecs.ts';
 import { RecordParameter } from './adapters/parameters/record-parameter.ts';
 import { SecretMetadata } from './adapters/secrets/secret-metadata.ts';
@@ -92,7 +91,6 @@ export function connect(
   const tokenExpiry = new TokenExpiry(coderd, tokenSource(config, secrets));
   const license = new License(coderd);
   const jobs = new RememberedJobs();
-  const counts = new DesiredCounts();
   const stock = new StockLearner();
   const memory = new LookMemory();
   const ssm = new SSMClient({
@@ -109,7 +107,7 @@ export function connect(
   return {
     ports: () => ({
       coderd: new CoderdAdapter(coderd, { forecast, tokenExpiry, license, record: jobs }),
-      ecs: new EcsAdapter(ecs, cluster, { stack, counts }),
+      ecs: new EcsAdapter(ecs, cluster, { stack }),
       secrets: secretMetadata,
       stock,
       memory,

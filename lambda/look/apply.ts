@@ -3,7 +3,7 @@
  * Pools run in parallel. Within a pool actions run one after the other, and a failure skips the
  * rest.
  */
-import type { PoolName, TaskArn } from '../decision/model/brands.ts';
+import type { PoolName, ServiceArn, TaskArn } from '../decision/model/brands.ts';
 import { batchesOf } from '../decision/model/collections.ts';
 import { messageOf } from '../decision/model/message-of.ts';
 import type { Action } from '../decision/model/plan.ts';
@@ -30,7 +30,11 @@ const TASKS_A_CALL = 10;
  * Applies all actions until `signal` aborts. Does not throw: a pool that fails is in `failures`,
  * and the other pools continue.
  */
-export async function apply(actions: readonly Action[], ecs: Ecs, signal?: AbortSignal): Promise<Outcome> {
+export async function apply(
+  actions: readonly Action[],
+  ecs: Ecs,
+  { signal, willSet }: ApplyOptions = {},
+): Promise<Outcome> {
   const failed = new Set<PoolName>();
   const outcome: { applied: Action[]; refused: (Refusal & { pool: PoolName })[]; failures: Failure[] } = {
     applied: [],
@@ -42,7 +46,7 @@ export async function apply(actions: readonly Action[], ecs: Ecs, signal?: Abort
       stage.map(async (call) => {
         if (failed.has(call.pool) || signal?.aborted) return;
         try {
-          const refused = await call.run(ecs);
+          const refused = await call.run(ecs, willSet);
           outcome.applied.push(...call.actions);
           outcome.refused.push(...refused.map((refusal) => ({ ...refusal, pool: call.pool })));
         } catch (cause) {
@@ -59,11 +63,17 @@ export async function apply(actions: readonly Action[], ecs: Ecs, signal?: Abort
   return outcome;
 }
 
+export type ApplyOptions = {
+  readonly signal?: AbortSignal | undefined;
+  /** Called before each write of a count, because its answer may be lost. */
+  readonly willSet?: (service: ServiceArn, count: number) => void;
+};
+
 type EcsCall = {
   readonly pool: PoolName;
   readonly description: string;
   readonly actions: readonly Action[];
-  readonly run: (ecs: Ecs) => Promise<readonly Refusal[]>;
+  readonly run: (ecs: Ecs, willSet: ApplyOptions['willSet']) => Promise<readonly Refusal[]>;
 };
 
 type Write = Extract<Action, { readonly task: TaskArn }>;
@@ -85,7 +95,8 @@ function setDesired(action: Extract<Action, { kind: 'set-desired' }>): EcsCall {
     pool: action.pool,
     description: `setting the desired count of pool "${action.pool}" from ${action.from} to ${action.to}`,
     actions: [action],
-    run: async (ecs) => {
+    run: async (ecs, willSet) => {
+      willSet?.(action.service, action.to);
       await ecs.setDesired(action.service, action.to);
       return [];
     },

@@ -38,6 +38,7 @@ export async function runLooks(given: InvocationInput): Promise<{ readonly looks
   const { clock, relay } = given.ports;
   const { message } = given;
   if (message !== undefined && !relay?.isDue(message, clock.now())) return { looks: 0 };
+  given.ports.memory?.wake({ now: clock.now(), isOwn: message && relay?.isOwn(message) });
   const nextMinute = plusMs(clock.now(), NEXT_INVOCATION_MS);
   // with Lambda's loop detection off, this ends a chain of messages
   const until = message === undefined || message.until > nextMinute ? nextMinute : message.until;
@@ -54,6 +55,7 @@ export async function runLooks(given: InvocationInput): Promise<{ readonly looks
     const delayMs = delayOf(input, done.plan, startedAt);
     if (delayMs === undefined) {
       relay?.rest({ until, now: clock.now() });
+      input.ports.memory?.rest(until);
       break;
     }
     if (await isHandedOver(input.ports, delayMs, until)) break;

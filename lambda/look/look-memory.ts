@@ -1,7 +1,12 @@
-/** What a process remembers of its looks. If it is lost, findings come a look later, and refused requests sooner. */
+/**
+ * What a process remembers of its looks. The function is several processes: this memory may be lost, and it may
+ * be minutes older than the last look of another process. If it is lost, findings come a look later, and refused
+ * requests sooner.
+ */
 import type { EpochMs, TaskArn } from '../decision/model/brands.ts';
 import type { Remembered } from '../decision/model/snapshot.ts';
 import { MINUTE_MS } from '../decision/model/units.ts';
+import { DesiredCounts } from './desired-counts.ts';
 
 /** After a longer pause it is unknown whether a mismatch has lasted. */
 const FORGOTTEN_MS = 3 * MINUTE_MS;
@@ -18,11 +23,35 @@ type Seen = {
   readonly refused: readonly { readonly task: TaskArn }[];
 };
 
+/** A schedule that comes later than this may have started another process in between. */
+const LATE_MS = MINUTE_MS / 2;
+
 export class LookMemory {
+  readonly counts = new DesiredCounts();
+  /** Whether no other process can have looked since the last look of this one. */
+  #isSole = false;
+  /** When the schedule starts the next look, if the last one of this process needed no further one. */
+  #restedUntil: EpochMs | undefined;
   #lookedAt: EpochMs | undefined;
   /** When each mismatch of the last look was seen first. */
   #mismatches: ReadonlyMap<string, EpochMs> = new Map();
   #refused: ReadonlyMap<TaskArn, Refused> = new Map();
+
+  get isSole(): boolean {
+    return this.#isSole;
+  }
+
+  /** An invocation begins. `isOwn`: whether the last message of this process started it; undefined: the schedule did. */
+  wake({ now, isOwn }: { readonly now: EpochMs; readonly isOwn: boolean | undefined }): void {
+    const isNext = this.#restedUntil !== undefined && now <= this.#restedUntil + LATE_MS;
+    this.#isSole = isOwn ?? isNext;
+    this.#restedUntil = undefined;
+  }
+
+  /** The looks of this minute have ended here: the schedule starts the next one at `until`. */
+  rest(until: EpochMs): void {
+    this.#restedUntil = until;
+  }
 
   recall(now: EpochMs): Remembered {
     const isFresh = this.#lookedAt !== undefined && now - this.#lookedAt <= FORGOTTEN_MS;
@@ -36,6 +65,7 @@ export class LookMemory {
   add({ now, mismatches, refused }: Seen): void {
     const { mismatches: before } = this.recall(now);
     this.#lookedAt = now;
+    this.#isSole = true;
     this.#mismatches = new Map(mismatches.map((key) => [key, before[key] ?? now]));
     const kept = [...this.#refused].filter(([, { at }]) => now - at < REFUSAL_KEPT_MS);
     const added = refused.map(({ task }): [TaskArn, Refused] => {

@@ -22,15 +22,23 @@ export type LookResult = {
 };
 
 async function observeAndDecide(ports: Ports, config: Config, memory?: LookMemory): Promise<Decided> {
-  const [observed] = await Promise.all([observe(ports, config), ports.record?.ready()]);
+  const [observed] = await Promise.all([observe(ports, config), ports.record?.ready(memory?.isSole)]);
   ports.record?.restore(observed.takenAt);
   const snapshot = {
     ...observed,
+    ...(memory && { ecs: withCounts(observed, memory) }),
     stock: ports.stock?.learned(),
     canHandOver: ports.relay?.isOpen(ports.clock.now()),
     remembered: memory?.recall(observed.takenAt),
   };
   return { snapshot, deliberation: deliberate(snapshot, config) };
+}
+
+/** The services with what this process knows of their counts. */
+function withCounts({ ecs, clock, takenAt }: Snapshot, { counts, isSole }: LookMemory): Snapshot['ecs'] {
+  const look = { now: clock ?? takenAt, isSole };
+  const items = ecs.services.items.map((service) => counts.compare(service, look));
+  return { ...ecs, services: { ...ecs.services, items } };
 }
 
 type Decided = { readonly snapshot: Snapshot; readonly deliberation: Deliberation };
@@ -53,7 +61,10 @@ export async function promisedLook(ports: Ports, config: Config): Promise<Promis
 export async function lookAndAct(ports: Ports, config: Config, signal?: AbortSignal): Promise<LookResult> {
   const { snapshot, deliberation } = await observeAndDecide(ports, config, ports.memory);
   const { plan } = deliberation;
-  const outcome = await apply(plan.actions, ports.ecs, signal);
+  const outcome = await apply(plan.actions, ports.ecs, {
+    signal,
+    willSet: (service, count) => ports.memory?.counts.willSet(service, count),
+  });
   ports.stock?.learn(deliberation.stockSets, snapshot);
   const { mismatches } = deliberation;
   ports.memory?.add({ now: snapshot.takenAt, mismatches, refused: outcome.refused });

@@ -26,7 +26,7 @@ export async function observe(
   limit = new TimeLimit(),
 ): Promise<Snapshot> {
   const startedAt = clock.now();
-  const aws = observeEcs(limit.ecs(ecs), startedAt);
+  const aws = observeEcs(limit.ecs(ecs));
   const limited = limit.coderd(coderd);
   const [read, cluster, secrets] = await Promise.all([
     observeCoder({ coderd: limited, clock }, config),
@@ -188,8 +188,8 @@ export function unlisted(name: string, known: readonly Organization[]): string {
 }
 
 /** Reads services, tasks and protections of the cluster. Does not throw. */
-export async function observeEcs(ecs: ReadableEcs, now?: EpochMs): Promise<Snapshot['ecs']> {
-  const services = await ecs.services(now);
+export async function observeEcs(ecs: ReadableEcs): Promise<Snapshot['ecs']> {
+  const services = await ecs.services();
   const tasks = await ecs.tasks(services.items);
   const running = tasks.items.filter(
     ({ lastStatus, desiredStatus }) => lastStatus === 'RUNNING' && desiredStatus === 'RUNNING',

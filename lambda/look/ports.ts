@@ -87,11 +87,8 @@ export interface ReadableEcs {
   readonly cluster: string;
   /** The stack of this deployment; undefined: unknown. */
   readonly stack?: string | undefined;
-  /**
-   * The services of the cluster that have the pool tag. `now` (the function's clock): with what this
-   * process remembers of them.
-   */
-  services(now?: EpochMs): Promise<Reading<Service>>;
+  /** The services of the cluster that have the pool tag. */
+  services(): Promise<Reading<Service>>;
   /** Tasks of these services that run, start, stop or stopped recently. */
   tasks(services: readonly Service[]): Promise<Reading<Task>>;
   protections(tasks: readonly TaskArn[]): Promise<Reading<Protection>>;

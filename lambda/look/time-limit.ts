@@ -48,7 +48,7 @@ export class TimeLimit {
     return {
       cluster,
       stack,
-      services: (now) => this.#reading(`listing services of cluster "${cluster}"`, ecs.services(now)),
+      services: () => this.#reading(`listing services of cluster "${cluster}"`, ecs.services()),
       tasks: (services) => this.#reading(`listing tasks of cluster "${cluster}"`, ecs.tasks(services)),
       protections: (tasks) =>
         this.#reading(`reading task protection in cluster "${cluster}"`, ecs.protections(tasks)),

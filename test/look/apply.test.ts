@@ -93,7 +93,7 @@ it('names the pool whose drain request ECS refused', async () => {
 
 it('does nothing after the signal aborts', async () => {
   const { ecs, calls } = recorder();
-  const outcome = await apply([count('a', 0, 2), ask('b', 't1')], ecs, AbortSignal.abort());
+  const outcome = await apply([count('a', 0, 2), ask('b', 't1')], ecs, { signal: AbortSignal.abort() });
   expect(calls).toEqual([]);
   expect(outcome).toEqual({ applied: [], refused: [], failures: [] });
 });

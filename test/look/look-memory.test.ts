@@ -31,4 +31,32 @@ describe('what a process remembers of its looks', () => {
     expect(memory.recall(at(from - 1)).refused).toEqual([task]);
     expect(memory.recall(at(from)).refused).toEqual([]);
   });
+
+  it.each([
+    { wake: { second: 60, isOwn: undefined }, isSole: true, because: 'the schedule starts the next look' },
+    {
+      wake: { second: 120, isOwn: undefined },
+      isSole: false,
+      because: 'the schedule has started another process',
+    },
+    { wake: { second: 10, isOwn: true }, isSole: true, because: 'its own message is the only one' },
+    { wake: { second: 10, isOwn: false }, isSole: false, because: 'the sender of the message has looked' },
+  ])(
+    'after $wake.second s with its own message $wake.isOwn it is alone: $isSole, because $because',
+    ({ wake, isSole }) => {
+      const memory = new LookMemory();
+      expect(memory.isSole).toBe(false);
+      memory.add({ now: at(0), mismatches: [], refused: [] });
+      memory.rest(at(60));
+      memory.wake({ now: at(wake.second), isOwn: wake.isOwn });
+      expect(memory.isSole).toBe(isSole);
+    },
+  );
+
+  it('does not know what happened after a message that it sent', () => {
+    const memory = new LookMemory();
+    memory.add({ now: at(0), mismatches: [], refused: [] });
+    memory.wake({ now: at(20), isOwn: undefined });
+    expect(memory.isSole).toBe(false);
+  });
 });

@@ -80,7 +80,7 @@ export class InProcessFunction {
   readonly queue: QueueModel;
   readonly #options: FunctionOptions;
   /** The processes without an invocation. One that crashes never becomes free. */
-  readonly #free: Process[];
+  #free: Process[];
 
   constructor(options: FunctionOptions) {
     this.#options = options;
@@ -126,9 +126,12 @@ export class InProcessFunction {
     onInvoked({ startedAt, error });
   }
 
+  /** AWS promises no order in which Lambda wakes the free processes. */
   #freeProcess(now: number): Process {
-    const free = this.#free.pop();
-    return free !== undefined && now < free.endsAt ? free : this.#start();
+    this.#free = this.#free.filter(({ endsAt }) => now < endsAt);
+    const { length } = this.#free;
+    const [free] = this.#free.splice(length > 1 ? this.#options.random.whole(0, length - 1) : 0, 1);
+    return free ?? this.#start();
   }
 
   #start(): Process {

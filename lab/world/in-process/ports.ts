@@ -8,10 +8,10 @@ import { SQSClient, SQSServiceException } from '@aws-sdk/client-sqs';
 import { SSMClient, SSMServiceException } from '@aws-sdk/client-ssm';
 import { CoderdAdapter } from '../../../lambda/adapters/coderd/coderd.ts';
 import { License } from '../../../lambda/adapters/coderd/hourly.ts';
-import { DesiredCounts } from '../../../lambda/adapters/ecs/desired-counts.ts';
 import { EcsAdapter } from '../../../lambda/adapters/ecs/ecs.ts';
 import { SecretMetadata } from '../../../lambda/adapters/secrets/secret-metadata.ts';
 import { THROTTLES } from '../../../lambda/adapters/shared/aws-calls.ts';
+import { LookMemory } from '../../../lambda/look/look-memory.ts';
 import type { Ports } from '../../../lambda/look/ports.ts';
 import { StockLearner } from '../../../lambda/look/stock/stock-learner.ts';
 import { AwsError, type AwsService, type Caller, callService } from '../base/aws-service.ts';
@@ -36,7 +36,7 @@ type InProcessOptions = {
   readonly secrets?: AwsCall;
   /** @default a new one */
   readonly stock?: StockLearner;
-  /** @default none */
+  /** @default a new one */
   readonly memory?: Ports['memory'];
   readonly relay?: Ports['relay'];
   readonly record?: Ports['record'];
@@ -44,15 +44,14 @@ type InProcessOptions = {
 
 /** Returns a function that gives the ports of each invocation of one process. */
 export function inProcessPorts(world: World, options: InProcessOptions): () => Ports {
-  const { scheduler, coderd: call = atOnce, ecs = atOnce, secrets = atOnce, memory, relay, record } = options;
+  const { scheduler, coderd: call = atOnce, ecs = atOnce, secrets = atOnce, relay, record } = options;
   const http = new InProcessCoderd(world.coderd, call);
   const coderd = new CoderdAdapter(http, { license: new License(http) });
   const metadata = new SecretMetadata(inProcessSecrets(world.secrets, secrets));
-  const { stock = new StockLearner() } = options;
+  const { stock = new StockLearner(), memory = new LookMemory() } = options;
   const client = inProcessEcs(world.ecs, ecs);
   const remembered = {
     stack: options.stack ?? world.stackName,
-    counts: new DesiredCounts(),
     parse: parseOnce,
   };
   const clock = { now: () => scheduler.now(), sleep: (ms: number) => scheduler.wait(ms) };

@@ -28,7 +28,6 @@ import type { Ecs, Refusal } from '../../look/ports.ts';
 import { describeAwsError, THROTTLES } from '../shared/aws-calls.ts';
 import { joinRows, type Rows, readingOfRows } from '../shared/rows.ts';
 import { describeSchemaMismatch } from '../shared/schema-mismatch.ts';
-import { DesiredCounts } from './desired-counts.ts';
 import { NO_POOL, protectionRows, serviceRows, taskRows } from './schemas.ts';
 
 const PAGE = 100;
@@ -51,8 +50,6 @@ type Scope = { readonly serviceName?: string };
 type EcsOptions = {
   /** The stack of this deployment. @default unknown: every service with a pool tag may belong to it */
   readonly stack?: string | undefined;
-  /** The counts that earlier invocations of this process saw and set. @default none */
-  readonly counts?: DesiredCounts;
   /** Parses answers of ECS. @default with the schema alone */
   readonly parse?: Parse;
 };
@@ -69,7 +66,6 @@ export class EcsAdapter implements Ecs {
   readonly #client: ECSClient;
   /** AWS's time, from the latest DescribeServices answer. */
   #answeredAt: EpochMs | undefined;
-  readonly #counts: DesiredCounts;
   readonly #parseWith: Parse;
   #arns: Promise<readonly string[]> | undefined;
 
@@ -77,16 +73,15 @@ export class EcsAdapter implements Ecs {
     this.#client = client;
     this.cluster = cluster;
     this.stack = options.stack;
-    this.#counts = options.counts ?? new DesiredCounts();
     this.#parseWith = options.parse ?? ((schema, value) => schema.safeParse(value));
   }
 
-  async services(now?: EpochMs): Promise<Reading<Service>> {
-    const services = await this.#readServices(now);
+  async services(): Promise<Reading<Service>> {
+    const services = await this.#readServices();
     return this.#answeredAt === undefined ? services : { ...services, takenAt: this.#answeredAt };
   }
 
-  #readServices(now: EpochMs | undefined): Promise<Reading<Service>> {
+  #readServices(): Promise<Reading<Service>> {
     return reading(`listing services of cluster "${this.cluster}"`, async () => {
       const arns = await this.#listServices();
       const parts = await Promise.all(
@@ -97,8 +92,7 @@ export class EcsAdapter implements Ecs {
       const tagged = rows.items.filter(({ tags }) => tags.some(({ key }) => key === POOL_TAG));
       // Later looks of this invocation describe only services of pools.
       if (leftOut.length === 0) this.#arns = Promise.resolve(tagged.map(({ serviceArn }) => serviceArn));
-      const items = now === undefined ? tagged : tagged.map((service) => this.#counts.compare(service, now));
-      return { items, leftOut };
+      return { items: tagged, leftOut };
     });
   }
 
@@ -132,7 +126,6 @@ export class EcsAdapter implements Ecs {
   }
 
   async setDesired(service: ServiceArn, count: number): Promise<void> {
-    this.#counts.willSet(service, count);
     const command = new UpdateServiceCommand({ cluster: this.cluster, service, desiredCount: count });
     await writing(() => this.#client.send(command));
   }

@@ -54,6 +54,11 @@ export class Relay {
     return now < until && sentAt >= this.#lastSentAt && now >= this.#nextAt - EARLY_MS;
   }
 
+  /** Whether this process sent the message, and none since: no other one has looked in between. */
+  isOwn({ sentAt }: LookMessage): boolean {
+    return sentAt === this.#lastSentAt;
+  }
+
   /** The last plan of this process needs no further look in its minute. */
   rest({ until, now }: Omit<Next, 'delayMs'>): void {
     this.#nextAt = Math.min(until, now + LONGEST_REST_MS);

@@ -1,5 +1,6 @@
 /**
- * Reads the record when the process starts, and writes it from time to time. The record is a cache:
+ * Reads the record when the process starts, and again where other processes of the function look too, and
+ * writes it from time to time. The record is a cache:
  * a lost, old or wrong one changes how fast a process learns. No failure of the store fails or
  * delays a look.
  */
@@ -47,9 +48,11 @@ export interface RecordStore {
   write(record: StockRecord): Promise<void>;
 }
 
-/** The first look waits so long for the record. Later it comes into effect at a later look. */
+/** A look waits so long for the record. Later it comes into effect at a later look. */
 const MOST_WAIT_MS = 1_000;
 const WRITE_EVERY_MS = MINUTE_MS;
+/** So far may two processes that look in turn learn apart. Each then goes on from what the other has written. */
+const READ_EVERY_MS = 5 * MINUTE_MS;
 /** After a failure, also for lack of a route to the store, no request is sent for so long. */
 const REST_MS = HOUR_MS;
 
@@ -71,6 +74,7 @@ export class KeptRecord {
   /** Read, and not yet given to the learner. */
   #found: StockRecord | undefined;
   #isRead = false;
+  #readAt = Number.NEGATIVE_INFINITY;
   #failedAt = Number.NEGATIVE_INFINITY;
   #writtenAt = Number.NEGATIVE_INFINITY;
   #written = '';
@@ -79,12 +83,17 @@ export class KeptRecord {
     this.#options = options;
   }
 
-  /** Starts to read, once, and waits for it at the first call. Does not throw. */
-  async ready(): Promise<void> {
-    if (this.#isRead || this.#isResting()) return;
-    const isFirst = this.#reading === undefined && this.#failedAt === Number.NEGATIVE_INFINITY;
-    this.#reading ??= this.#read();
-    if (isFirst) await Promise.race([this.#reading, this.#options.clock.sleep(MOST_WAIT_MS)]);
+  /**
+   * Reads the record at the first call, and each five minutes if another process may have looked and written.
+   * Waits for it, but not twice for one answer. Does not throw.
+   */
+  async ready(isSole = true): Promise<void> {
+    const { clock } = this.#options;
+    const isKnown = this.#isRead && (isSole || isWithin(READ_EVERY_MS, this.#readAt, clock.now()));
+    if (isKnown || this.#isResting() || this.#reading !== undefined) return;
+    const hasFailed = this.#failedAt !== Number.NEGATIVE_INFINITY;
+    this.#reading = this.#read();
+    if (!hasFailed) await Promise.race([this.#reading, clock.sleep(MOST_WAIT_MS)]);
   }
 
   /** Gives the learner what has been read. `now`: coderd's clock. */
@@ -119,6 +128,7 @@ export class KeptRecord {
     try {
       this.#found = await store.read();
       this.#isRead = true;
+      this.#readAt = this.#options.clock.now();
       // a process may live for less than the time between two writes
       if (this.#found !== undefined) this.#written = whatMatters(this.#found);
     } catch (cause) {

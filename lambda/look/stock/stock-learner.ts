@@ -122,16 +122,22 @@ export class StockLearner {
    * of the rules, and no more builds than a record holds. `now`: coderd's clock.
    */
   load(record: StockRecord, now: number): void {
+    let isNew = this.#lastLook === undefined;
     for (const { id, upTo: savedTo, logs } of withNewestBuilds(record)) {
       const upTo = Math.min(savedTo, now);
       for (const { tags, builds } of logs) {
         const key = `${id} ${tagKey(tags)}`;
-        const newer = this.#logs.get(key)?.builds.filter(({ at }) => at > upTo) ?? [];
+        const own = this.#logs.get(key)?.builds ?? [];
+        const newer = own.filter(({ at }) => at > upTo);
         const known = [...builds.filter(({ at }) => at <= upTo && at > now - KEPT_MS), ...newer];
-        if (known.length > 0) this.#logs.set(key, { organizationId: id, tags, builds: known });
+        if (known.length === 0 || isSame(known, own)) continue;
+        this.#logs.set(key, { organizationId: id, tags, builds: known });
+        isNew = true;
       }
       this.#upTo.set(id, Math.max(this.#upTo.get(id) ?? upTo, upTo));
     }
+    // another process has seen the same builds: its choices are ours
+    if (!isNew) return;
     for (const [name, known] of this.#sets) this.#sets.set(name, { ...known, learning: undefined });
     for (const choice of record.choices.filter(({ rule }) => isRule(rule)))
       this.#sets.set(nameOf(choice), { choice, learning: undefined, seenAt: now });
@@ -222,6 +228,10 @@ export class StockLearner {
     this.#sets.set(name, { learning, choice: choice && { ...choice, startMs }, seenAt: now });
     return left;
   }
+}
+
+function isSame(a: readonly ReplayedBuild[], b: readonly ReplayedBuild[]): boolean {
+  return a.length === b.length && a.every(({ at }, index) => at === b[index]?.at);
 }
 
 function logOf(

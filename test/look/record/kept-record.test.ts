@@ -52,15 +52,15 @@ function start({
     },
     onFailure: (message) => failures.push(message),
   });
-  const look = async (): Promise<void> => {
-    await kept.ready();
+  const look = async (isSole: boolean): Promise<void> => {
+    await kept.ready(isSole);
     kept.restore(clock.at as EpochMs);
     await kept.save();
   };
   /** A look at this many minutes after the start. */
-  const lookAt = (minutes: number): Promise<void> => {
+  const lookAt = (minutes: number, isSole = true): Promise<void> => {
     clock.at = NOW + minutes * MINUTE;
-    return look();
+    return look(isSole);
   };
   return { requests, failures, loaded, waits, lookAt, endWait: slept.resolve };
 }
@@ -72,6 +72,13 @@ it('reads the record once, and gives it to the learner once', async () => {
   for (const minutes of [0, 1, 2]) await lookAt(minutes);
   expect(requests).toEqual(['read']);
   expect(loaded).toEqual([NOTHING]);
+});
+
+it('reads the record again after five minutes if another process may have written it', async () => {
+  const { requests, loaded, lookAt } = start();
+  for (const minutes of [0, 4, 5, 6, 10]) await lookAt(minutes, minutes === 0);
+  expect(requests).toEqual(['read', 'read', 'read']);
+  expect(loaded).toHaveLength(3);
 });
 
 it('looks without the record when the store is slow, and gives it to the learner at a later look', async () => {

@@ -114,6 +114,7 @@ describe('the looks of a minute', () => {
     expect(relay.isDue({ sentAt: time(2), until }, time(12))).toBe(true);
     expect(relay.isDue({ sentAt: time(2), until }, until)).toBe(false);
     expect(relay.isDue({ sentAt: time(9), until }, time(10))).toBe(false);
+    expect([1, 2].map((second) => relay.isOwn({ sentAt: time(second), until }))).toEqual([false, true]);
   });
 
   it('wait in their invocation for an hour after a message was refused, with one warning', async () => {

@@ -1,8 +1,13 @@
-import type { EpochMs, ServiceArn } from '../../decision/model/brands.ts';
-import type { Service, Shortage } from '../../decision/model/snapshot.ts';
-import { HOUR_MS } from '../../decision/model/units.ts';
-import { deriveOverrides } from '../../decision/settings/overrides.ts';
-import { isPaused } from '../../decision/settings/settings-in-force.ts';
+/**
+ * What one process of the function knows of the desired counts: which it has seen and set, which others
+ * changed, and since when tasks are missing. The function is several processes, and each may look. So a
+ * process judges a change only if no other process can have looked since its own last look.
+ */
+import type { EpochMs, ServiceArn } from '../decision/model/brands.ts';
+import type { Service, Shortage } from '../decision/model/snapshot.ts';
+import { HOUR_MS } from '../decision/model/units.ts';
+import { deriveOverrides } from '../decision/settings/overrides.ts';
+import { isPaused } from '../decision/settings/settings-in-force.ts';
 
 type Known = {
   readonly seen: number;
@@ -20,10 +25,16 @@ type Known = {
 
 /** A process remembers a change by others, or a shortage, for this long. */
 const REMEMBERED_MS = HOUR_MS;
-/** After a longer pause another process of this function may have looked, and changed the count. */
+/** Of two looks that are further apart, the later one does not know what happened in between. */
 const WATCHED_MS = 90_000;
 
-/** Counts that this process has seen and set, and since when tasks are missing. Others are someone else's. */
+type Look = {
+  /** The function's clock. */
+  readonly now: EpochMs;
+  /** Whether no other process of the function can have looked since this one's last look. */
+  readonly isSole: boolean;
+};
+
 export class DesiredCounts {
   readonly #known = new Map<ServiceArn, Known>();
 
@@ -34,8 +45,8 @@ export class DesiredCounts {
     this.#known.set(service, { ...known, set: [...known.set.filter((earlier) => earlier !== count), count] });
   }
 
-  /** The service with what this process remembers of it. `now`: the function's clock. */
-  compare(service: Service, now: EpochMs): Service {
+  /** The service with what this process remembers of it. */
+  compare(service: Service, { now, isSole }: Look): Service {
     const { serviceArn, desiredCount, runningCount, pendingCount } = service;
     const known = this.#known.get(serviceArn);
     const updatedAt = Math.max(0, ...service.deployments.map((deployment) => deployment.updatedAt ?? 0));
@@ -47,15 +58,15 @@ export class DesiredCounts {
     const { seen = desiredCount, set = [], seenAt = now } = known ?? {};
     const index = set.indexOf(desiredCount);
     // ECS may still show the count from before the last write of this process. A pause leaves the count to people.
-    const isOwn = index >= 0 || desiredCount === seen || isPaused(deriveOverrides(service, now).active);
-    const isWatched = now - seenAt <= WATCHED_MS;
+    const isKnown = index >= 0 || desiredCount === seen || isPaused(deriveOverrides(service, now).active);
+    const isOwn = isKnown || !isSole || now - seenAt > WATCHED_MS;
     const next: Known = {
       seen: desiredCount,
       seenAt: now,
       updatedAt,
       tasks: runningCount + pendingCount,
-      set: isOwn ? set.slice(index + 1) : [],
-      changes: [...(known?.changes ?? []), ...(isOwn || !isWatched ? [] : [now])],
+      set: isKnown ? set.slice(index + 1) : [],
+      changes: [...(known?.changes ?? []), ...(isOwn ? [] : [now])],
       shortage: shortageOf(service, known, now),
     };
     this.#known.set(serviceArn, next);
@@ -83,7 +94,7 @@ function shortageOf(
   const isOver = shortage === undefined || known === undefined || tasks > known.tasks;
   const before = isOver || now - shortage.until > REMEMBERED_MS ? undefined : shortage;
   if (desiredCount <= tasks) return before;
-  const wasShort = before !== undefined && before.until === known?.seenAt;
+  const wasShort = before !== undefined && before.until === known?.seenAt && now - before.until <= WATCHED_MS;
   const lastedMs = (before?.lastedMs ?? 0) + (wasShort ? now - before.until : 0);
   return { lastedMs, until: now };
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { DesiredCounts } from '../../lambda/adapters/ecs/desired-counts.ts';
 import { isoTime, plusMs, type ServiceArn } from '../../lambda/decision/model/brands.ts';
 import { tagsOfOverride } from '../../lambda/decision/settings/overrides.ts';
+import { DesiredCounts } from '../../lambda/look/desired-counts.ts';
 import { MINUTE, NOW } from '../support/parts.ts';
 
 const serviceArn = 'arn:cpu' as ServiceArn;
@@ -22,7 +22,10 @@ type Row = {
   readonly because: string;
 };
 
-/** In `events`, `3` is a look that reads 3, `3@7` one that ECS has updated at 7, and `=5` is a write of 5. */
+/**
+ * In `events`, `3` is a look that reads 3, `3@7` one that ECS has updated at 7, `3?` one before which another
+ * process may have looked, and `=5` is a write of 5.
+ */
 it.each<Row>([
   { events: '3', expected: [undefined], because: 'a new process knows no count' },
   { events: '3 4', expected: [undefined, 3], because: 'this process did not set 4' },
@@ -40,12 +43,19 @@ it.each<Row>([
   { events: '3@1 =5 5@2 3@1 5@2', expected: Array(4).fill(undefined), because: 'ECS shows an older state' },
   { events: '3@1 =5 5@2 3@3', expected: [undefined, undefined, 5], because: 'someone else reverted a write' },
   { events: '3 =3 5', expected: [undefined, 3], because: 'a write of the same count changes nothing' },
+  { events: '3 4? 6', expected: [undefined, undefined, 4], because: 'another process may have set 4' },
+  {
+    events: '3 =5 6? 5',
+    expected: [undefined, undefined, 6],
+    because: 'what another process may have set replaces its own count',
+  },
   { events: '=5 7', expected: [undefined], because: 'a process that never saw a count cannot compare' },
 ])('reports changes from $expected for the events $events: $because', ({ events, expected }) => {
   const counts = new DesiredCounts();
   const changes = events.split(' ').flatMap((word) => {
-    const [count = 0, updatedAt] = word.split('@').map(Number);
-    if (!word.startsWith('=')) return [{ from: counts.compare(seen(count, 0, updatedAt), NOW).changedFrom }];
+    const [count = 0, updatedAt] = word.replace('?', '').split('@').map(Number);
+    const look = { now: NOW, isSole: !word.endsWith('?') };
+    if (!word.startsWith('=')) return [{ from: counts.compare(seen(count, 0, updatedAt), look).changedFrom }];
     counts.willSet(serviceArn, Number(word.slice(1)));
     return [];
   });
@@ -59,7 +69,7 @@ function lookAt(looks: string) {
     .split(' ')
     .map((look) => look.split(/[/@]/).map(Number))
     .map(([desired = 0, tasks = 0, minute = 0]) =>
-      counts.compare(seen(desired, tasks), plusMs(NOW, minute * MINUTE)),
+      counts.compare(seen(desired, tasks), { now: plusMs(NOW, minute * MINUTE), isSole: true }),
     )
     .at(-1);
 }
@@ -68,11 +78,12 @@ it.each([
   { looks: '2/0@0', minutes: 0, because: 'a new process has just seen it' },
   { looks: '2/0@0 2/0@1 4/0@2', minutes: 2, because: 'a higher count does not begin anew' },
   { looks: '2/2@0 1/1@1', minutes: undefined, because: 'nothing is missing' },
-  { looks: '3/0@0 3/1@5', minutes: 0, because: 'ECS has created a task' },
-  { looks: '3/0@0 3/0@5 3/3@6', minutes: undefined, because: 'ECS has created all tasks' },
-  { looks: '3/0@0 3/0@5 0/0@6 0/0@7', minutes: 5, because: 'a lower count creates no task' },
-  { looks: '3/0@0 3/0@5 0/0@6 1/0@60 1/0@61', minutes: 6, because: 'the time between does not count' },
-  { looks: '3/0@0 3/0@5 0/0@6 1/0@66', minutes: 0, because: 'it is forgotten after an hour' },
+  { looks: '3/0@0 3/1@1', minutes: 0, because: 'ECS has created a task' },
+  { looks: '3/0@0 3/0@1 3/3@2', minutes: undefined, because: 'ECS has created all tasks' },
+  { looks: '3/0@0 3/0@1 0/0@2 0/0@3', minutes: 1, because: 'a lower count creates no task' },
+  { looks: '3/0@0 3/0@1 0/0@2 1/0@60 1/0@61', minutes: 2, because: 'the time between does not count' },
+  { looks: '3/0@0 3/0@1 3/0@21 3/0@22', minutes: 2, because: 'nobody of this process looked for 20 minutes' },
+  { looks: '3/0@0 3/0@1 0/0@2 1/0@62', minutes: 0, because: 'it is forgotten after an hour' },
 ])('tasks are missing for $minutes minutes after $looks: $because', ({ looks, minutes }) => {
   expect(lookAt(looks)?.shortage?.lastedMs).toBe(minutes === undefined ? undefined : minutes * MINUTE);
 });
@@ -98,7 +109,7 @@ it('leaves out what others change while a pause of the pool lasts', () => {
   const froms = [0, 1, 2, 3].map((minute, at) => {
     const { changedFrom, changesByOthers } = counts.compare(
       { ...seen(at), tags },
-      plusMs(NOW, minute * MINUTE),
+      { now: plusMs(NOW, minute * MINUTE), isSole: true },
     );
     return [changedFrom, changesByOthers?.length];
   });
