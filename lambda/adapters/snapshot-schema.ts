@@ -86,6 +86,17 @@ const snapshotSchema = z.object({
   canHandOver: z.boolean().optional(),
   remembered: z
     .object({
+      pools: z
+        .array(
+          z.object({
+            pool: z.string() as unknown as z.ZodType<PoolName, PoolName>,
+            known: z
+              .object({ at: time, tasks: z.number(), registered: z.number(), mayStart: z.number() })
+              .optional(),
+            unreadSince: time.optional(),
+          }),
+        )
+        .optional(),
       mismatches: z.record(z.string(), time),
       refused: z.array(z.string() as unknown as z.ZodType<TaskArn, TaskArn>),
     })

@@ -17,7 +17,7 @@ import { deriveDue, deriveWarmth } from './forecast/ready.ts';
 import { lookAgainAfter } from './look-again.ts';
 import type { Config } from './model/config.ts';
 import type { Plan } from './model/plan.ts';
-import type { Snapshot } from './model/snapshot.ts';
+import type { PoolMemory, Snapshot } from './model/snapshot.ts';
 import { report } from './report/report.ts';
 import { deriveStock, deriveStockSets, type StockSet, unlearnedPools } from './stock/stock-groups.ts';
 import { deriveDoubts } from './supply/doubts.ts';
@@ -39,6 +39,8 @@ export type Deliberation = {
   readonly stockSets: readonly StockSet[];
   /** The keys of the mismatches that this look has seen (report/mismatches.ts). */
   readonly mismatches: readonly string[];
+  /** What the next look of this process knows of the pools. */
+  readonly memories: readonly PoolMemory[];
   readonly plan: Plan;
 };
 
@@ -72,7 +74,10 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   const stock = deriveStock(stockSets, snapshot);
   const unlearned = unlearnedPools(pools, stockSets, snapshot);
   // assign
-  const limits = computeLaunchLimits(forecasts, { config, doubtsOf });
+  const limits = computeLaunchLimits(forecasts, {
+    ...{ config, doubtsOf, now },
+    remembered: snapshot.remembered?.pools,
+  });
   const assigned = assignDemand(
     { jobs, due, warm, stock },
     deriveOffers(limits, jobs, { snapshot, foreignIn }),
@@ -103,6 +108,7 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
     foreignIn,
     stockSets,
     mismatches,
+    memories: limits.pools.map(({ memory }) => memory),
     plan: { ...reported, lookAgainAfterMs },
   };
 }

@@ -4,7 +4,7 @@
  * requests sooner.
  */
 import type { EpochMs, TaskArn } from '../decision/model/brands.ts';
-import type { Remembered } from '../decision/model/snapshot.ts';
+import type { PoolMemory, Remembered } from '../decision/model/snapshot.ts';
 import { MINUTE_MS } from '../decision/model/units.ts';
 import { DesiredCounts } from './desired-counts.ts';
 
@@ -21,6 +21,7 @@ type Seen = {
   readonly now: EpochMs;
   readonly mismatches: readonly string[];
   readonly refused: readonly { readonly task: TaskArn }[];
+  readonly pools: readonly PoolMemory[];
 };
 
 /** A schedule that comes later than this may have started another process in between. */
@@ -36,6 +37,7 @@ export class LookMemory {
   /** When each mismatch of the last look was seen first. */
   #mismatches: ReadonlyMap<string, EpochMs> = new Map();
   #refused: ReadonlyMap<TaskArn, Refused> = new Map();
+  #pools: readonly PoolMemory[] = [];
 
   get isSole(): boolean {
     return this.#isSole;
@@ -59,13 +61,15 @@ export class LookMemory {
     return {
       mismatches: isFresh ? Object.fromEntries(this.#mismatches) : {},
       refused: pausing.map(([task]) => task),
+      pools: this.#pools,
     };
   }
 
-  add({ now, mismatches, refused }: Seen): void {
+  add({ now, mismatches, refused, pools }: Seen): void {
     const { mismatches: before } = this.recall(now);
     this.#lookedAt = now;
     this.#isSole = true;
+    this.#pools = pools;
     this.#mismatches = new Map(mismatches.map((key) => [key, before[key] ?? now]));
     const kept = [...this.#refused].filter(([, { at }]) => now - at < REFUSAL_KEPT_MS);
     const added = refused.map(({ task }): [TaskArn, Refused] => {

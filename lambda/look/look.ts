@@ -66,8 +66,8 @@ export async function lookAndAct(ports: Ports, config: Config, signal?: AbortSig
     willSet: (service, count) => ports.memory?.counts.willSet(service, count),
   });
   ports.stock?.learn(deliberation.stockSets, snapshot);
-  const { mismatches } = deliberation;
-  ports.memory?.add({ now: snapshot.takenAt, mismatches, refused: outcome.refused });
+  const { mismatches, memories: pools } = deliberation;
+  ports.memory?.add({ now: snapshot.takenAt, mismatches, refused: outcome.refused, pools });
   return {
     snapshot,
     plan,

@@ -16,8 +16,8 @@ describe('what a process remembers of its looks', () => {
     { seen: [0], now: 200, since: undefined, because: 'the last look is long ago' },
   ])('a mismatch that looks see at $seen lasts since $since: $because', ({ seen, missed, now, since }) => {
     const memory = new LookMemory();
-    for (const second of seen) memory.add({ now: at(second), mismatches: ['a'], refused: [] });
-    if (missed !== undefined) memory.add({ now: at(missed), mismatches: [], refused: [] });
+    for (const second of seen) memory.add({ now: at(second), mismatches: ['a'], refused: [], pools: [] });
+    if (missed !== undefined) memory.add({ now: at(missed), mismatches: [], refused: [], pools: [] });
     expect(memory.recall(at(now)).mismatches).toEqual(since === undefined ? {} : { a: at(since) });
   });
 
@@ -27,7 +27,7 @@ describe('what a process remembers of its looks', () => {
     { refusals: [0, 60, 180, 420, 900, 1500], from: 2100, because: 'a pause is ten minutes at most' },
   ])('a request that ECS refuses at $refusals is made again at $from: $because', ({ refusals, from }) => {
     const memory = new LookMemory();
-    for (const second of refusals) memory.add({ now: at(second), mismatches: [], refused });
+    for (const second of refusals) memory.add({ now: at(second), mismatches: [], refused, pools: [] });
     expect(memory.recall(at(from - 1)).refused).toEqual([task]);
     expect(memory.recall(at(from)).refused).toEqual([]);
   });
@@ -46,7 +46,7 @@ describe('what a process remembers of its looks', () => {
     ({ wake, isSole }) => {
       const memory = new LookMemory();
       expect(memory.isSole).toBe(false);
-      memory.add({ now: at(0), mismatches: [], refused: [] });
+      memory.add({ now: at(0), mismatches: [], refused: [], pools: [] });
       memory.rest(at(60));
       memory.wake({ now: at(wake.second), isOwn: wake.isOwn });
       expect(memory.isSole).toBe(isSole);
@@ -55,7 +55,7 @@ describe('what a process remembers of its looks', () => {
 
   it('does not know what happened after a message that it sent', () => {
     const memory = new LookMemory();
-    memory.add({ now: at(0), mismatches: [], refused: [] });
+    memory.add({ now: at(0), mismatches: [], refused: [], pools: [] });
     memory.wake({ now: at(20), isOwn: undefined });
     expect(memory.isSole).toBe(false);
   });

@@ -5,9 +5,11 @@
  */
 import { leastTasks } from '../forecast/floors.ts';
 import type { PoolForecast, PoolForecasts } from '../forecast/pool-forecast.ts';
+import type { EpochMs } from '../model/brands.ts';
 import { sum } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
 import type { Doubt } from '../model/plan.ts';
+import type { PoolMemory } from '../model/snapshot.ts';
 import { priceOf } from '../settings/prices.ts';
 import {
   type Capacity,
@@ -19,6 +21,7 @@ import {
 } from '../supply/capacity.ts';
 import { launchesForJobsOnly } from '../supply/doubts.ts';
 import type { PoolView } from '../supply/supply.ts';
+import { rememberPool, roomWhileUnread } from '../supply/unread-starts.ts';
 
 export type PoolLaunchLimits = {
   readonly view: PoolView;
@@ -26,6 +29,10 @@ export type PoolLaunchLimits = {
   readonly poolForecast: PoolForecast;
   /** Launches that the count grants. */
   readonly room: number;
+  /** Launches until a look can judge the starts of the pool. Infinite: this one can. */
+  readonly unreadRoom: number;
+  /** What the next look of this process knows of the pool. */
+  readonly memory: PoolMemory;
   /** Launches that fill the pool up to its floor. */
   readonly forMin: number;
   /** Further launches that the pool's own limits allow. */
@@ -49,25 +56,33 @@ export type LaunchLimits = {
 export type RoomInput = {
   readonly config: Config;
   readonly doubtsOf: (view: PoolView) => readonly Doubt[];
+  readonly now: EpochMs;
+  /** The pools as the last look of this process left them. @default nothing is known */
+  readonly remembered?: readonly PoolMemory[] | undefined;
 };
 
 /** Computes the room of all pools. Tasks that drain count against `maxTasks` (docs/adr/0005). */
 export function computeLaunchLimits(
   { poolForecasts }: Pick<PoolForecasts, 'poolForecasts'>,
-  { config, doubtsOf }: RoomInput,
+  { config, doubtsOf, now, remembered = [] }: RoomInput,
 ): LaunchLimits {
   const { maxTasks, dollarsPerHour = Number.POSITIVE_INFINITY } = config.limits;
   const counted = [...poolForecasts].map(([view, poolForecast]) => {
     const capacity = measure(view);
     const doubts = doubtsOf(view);
-    return { view, poolForecast, capacity, doubts, tasks: countedTasks(view, capacity, doubts) };
+    const tasks = countedTasks(view, capacity, doubts);
+    const before = remembered.find(({ pool }) => pool === view.pool.name);
+    const memory = rememberPool(view, tasks, before, now);
+    return { view, poolForecast, capacity, doubts, tasks, memory };
   });
   let total = maxTasks - sum(counted, ({ tasks }) => tasks);
   let budget = dollarsPerHour * 1e6 - sum(counted, ({ view, tasks }) => tasks * priceOf(view.pool));
   const pools: PoolLaunchLimits[] = [];
-  for (const { view, poolForecast, capacity, doubts } of counted) {
+  for (const { view, poolForecast, capacity, doubts, memory } of counted) {
     const { service, pool } = view;
-    const room = service === undefined ? 0 : roomToLaunch({ service, capacity, max: pool.max, doubts });
+    const unreadRoom = roomWhileUnread(view, capacity, memory, now);
+    const most = service === undefined ? 0 : roomToLaunch({ service, capacity, max: pool.max, doubts });
+    const room = Math.min(most, unreadRoom);
     const ownRoom = capacity.isHeldBack || launchesElsewhere(view) ? 0 : Math.min(room, capacity.few);
     const price = priceOf(pool);
     const paid = Math.floor(budget / price);
@@ -79,7 +94,7 @@ export function computeLaunchLimits(
     const belowPrebuildsMax = mostForPrebuilds(view) - capacity.total - forMin;
     const forPrebuilds = Math.max(0, Math.min(ownRoom - forMin, belowPrebuildsMax));
     pools.push({
-      ...{ view, capacity, poolForecast, room, forMin, beyond: ownRoom - forMin },
+      ...{ view, capacity, poolForecast, room, unreadRoom, memory, forMin, beyond: ownRoom - forMin },
       ...{ forPrebuilds, isDoubtful: doubts.length > 0, isPendingOnly },
     });
   }

@@ -13,7 +13,10 @@ import { type Capacity, mostTasks } from '../supply/capacity.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { chooseIdle, type IdleDaemons, type Rest } from './idle-daemons.ts';
 
-export type PoolNeed = Pick<PoolLaunchLimits, 'view' | 'capacity' | 'poolForecast' | 'room'> & {
+export type PoolNeed = Pick<
+  PoolLaunchLimits,
+  'view' | 'capacity' | 'poolForecast' | 'room' | 'unreadRoom'
+> & {
   /** Jobs assigned to this pool, by what will run them. */
   readonly jobs: Readonly<Record<Exclude<Served, 'by-doubtful'>, number>>;
   /** The peers that some of these jobs are left to. */
@@ -182,11 +185,9 @@ function unplacedDue(
 type OwnNeed = ReturnType<typeof deriveOwnNeed>;
 
 /** What a pool needs by itself, before probes and before the needs of other pools. */
-function deriveOwnNeed(
-  { view, capacity, poolForecast, room, forMin, beyond, forPrebuilds, isPendingOnly }: PoolLaunchLimits,
-  assigned: readonly Assigned[],
-  unplaced: number,
-) {
+function deriveOwnNeed(limits: PoolLaunchLimits, assigned: readonly Assigned[], unplaced: number) {
+  const { view, capacity, poolForecast, room, unreadRoom } = limits;
+  const { forMin, beyond, forPrebuilds, isPendingOnly } = limits;
   const jobs = countJobs(assigned.filter(({ group }) => isPending(group)));
   const inUse =
     capacity.inUse + sum(Object.values(jobs), (count) => count) - jobs['by-busy'] - jobs['by-peer'];
@@ -207,7 +208,7 @@ function deriveOwnNeed(
   // a launch adds to all existing tasks: an idle daemon among them could not run that job
   const wanted = growth > 0 ? capacity.total + growth : Math.max(inUse, floor.count);
   return {
-    ...{ view, capacity, poolForecast, room, jobs, inUse, floor, ready },
+    ...{ view, capacity, poolForecast, room, unreadRoom, jobs, inUse, floor, ready },
     leftTo: assigned.flatMap(({ group, offer }) =>
       offer.served === 'by-peer' && isPending(group) ? (group.leftTo ?? []) : [],
     ),

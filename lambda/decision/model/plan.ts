@@ -101,6 +101,8 @@ type ReasonFields = Record<
     'old-secret': OldSecretFields;
     /** `failures`: failed starts since a daemon last registered. */
     'starts-failing': { failures: number } & Probe;
+    /** A list is unread, so nothing tells whether starts fail: few launch until daemons register. */
+    'starts-unread': { wanted: number; granted: number };
     /** A quota is used up, or there is no capacity. `tasks`: desired ones without a task record. */
     'placement-failing': { tasks: number; since: IsoTime } & Probe;
     /** `to`: the new desired count, which is lower than `tasks` if `max` is. */

@@ -311,8 +311,29 @@ export type LearnedStock = {
   readonly choices: readonly StockChoice[];
 };
 
+/** What a look that read everything about a pool's tasks knew of its starts. All numbers are tasks. */
+export type KnownStarts = {
+  readonly at: EpochMs;
+  /** Those that count against the limits: they exist, or are desired. */
+  readonly tasks: number;
+  /** Those whose daemon had registered. */
+  readonly registered: number;
+  /** Those that might start without a daemon at once. */
+  readonly mayStart: number;
+};
+
+/** A pool in the last looks of this process. */
+export type PoolMemory = {
+  readonly pool: PoolName;
+  readonly known?: KnownStarts | undefined;
+  /** Since when looks cannot read everything about its tasks. Absent: the last look could. */
+  readonly unreadSince?: EpochMs | undefined;
+};
+
 /** What the process remembers of its earlier looks. */
 export type Remembered = {
+  /** Absent in snapshots of earlier versions. */
+  readonly pools?: readonly PoolMemory[] | undefined;
   /** By its key: since when looks see a mismatch (report/mismatches.ts). */
   readonly mismatches: Readonly<Record<string, EpochMs>>;
   /** Tasks whose protection ECS has just refused to change: they get no request in this look. */

@@ -235,6 +235,8 @@ function boundReasons(need: PoolNeed, { limits }: Config): readonly Reason[] {
   if (granted < wantedBelowMax) {
     if (capacity.vacant > 0 && granted >= capacity.total + need.room)
       reasons.push({ code: 'waiting-for-vacant', tasks: capacity.vacant });
+    if (granted >= capacity.total + need.unreadRoom)
+      reasons.push({ code: 'starts-unread', wanted: wantedBelowMax, granted });
     if (!capacity.isHeldBack)
       reasons.push(
         ...overallLimit(need, limits, { wanted: wantedBelowMax, waitMinutesPerHour: 60 * held.people }),

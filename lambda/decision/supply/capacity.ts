@@ -138,7 +138,7 @@ export function unplacedTasks({ missing, placement }: Pick<PoolView, 'missing' |
 }
 
 /** Whether the autoscaler expects a task's daemon to take jobs. */
-function isSupply({ state }: TaskView): boolean {
+export function isSupply({ state }: TaskView): boolean {
   return state === 'working' || state === 'unguarded';
 }
 

@@ -13,7 +13,7 @@ import { partsOf } from '../settings/parts.ts';
 import { type InForce, settingsInForce } from '../settings/settings-in-force.ts';
 import { type Credential, deriveCredentials } from './credentials.ts';
 import { type DaemonIndex, indexDaemons } from './daemons.ts';
-import { listsOfTasks } from './left-out.ts';
+import { listsFor } from './left-out.ts';
 import { isOldRevision, withShutOut } from './older-tasks.ts';
 import { type PoolStarts, startsOf } from './pool-starts.ts';
 import { removedPools } from './removed-pools.ts';
@@ -46,6 +46,10 @@ export type PoolView = InForce &
     readonly service: Service | undefined;
     /** All tasks that ECS intends to keep running, in order of ARN. */
     readonly tasks: readonly TaskView[];
+    /** Whether the lists of services and tasks are whole, as far as they concern this pool. */
+    readonly areTasksKnown: boolean;
+    /** Whether this look could read everything that shows failed starts. */
+    readonly areStartsKnown: boolean;
     /** The number of running tasks that are missing from the list but have busy daemons. */
     readonly unseen: number;
     /** The number of desired tasks that do not exist yet. */
@@ -152,14 +156,28 @@ function derivePoolView({
     tasks: () => tasksOfPool(pool, snapshot, byGroup),
     now: snapshot.takenAt,
   });
-  const lists = listsOfTasks({ pool, service }, snapshot.ecs);
+  const lists = listsFor({ pool, service, tasks }, snapshot.ecs);
   const areTasksKnown = lists.services.status === 'ok' && lists.tasks.status === 'ok';
+  const areDaemonsKnown = organization?.daemons.status === 'ok' && snapshot.coder.buildInfo !== undefined;
   // ECS's running count limits the busy daemons whose tasks are missing from an incomplete list
   const unseen = areTasksKnown ? 0 : Math.max(0, Math.min(busy, (service?.runningCount ?? 0) - all.length));
   return {
     pool,
     minFrom,
-    ...{ configured, overrides, malformed, organization, index, service, tasks, unseen, owned },
+    ...{
+      configured,
+      overrides,
+      malformed,
+      organization,
+      index,
+      service,
+      tasks,
+      unseen,
+      owned,
+      areTasksKnown,
+    },
+    areStartsKnown:
+      service !== undefined && areTasksKnown && areDaemonsKnown && lists.protections.status === 'ok',
     tags: normalizeTags(pool.tags),
     // older tasks count as existing even if ECS may not count them: otherwise the autoscaler could
     // wait forever for a count that somebody lowered

@@ -39,6 +39,7 @@ const HOLDS: ReadonlySet<Reason['code']> = new Set([
   'left-to-next-look',
   'waiting-for-vacant',
   'starts-failing',
+  'starts-unread',
   'placement-failing',
   'capped-at-max',
   'capped-at-prebuilds-max-tasks',
@@ -53,6 +54,7 @@ function hasRoom(decision: Decision, all: Deliberation, { limits }: Config): boo
   const { service, share, pool } = view;
   if (service === undefined || mode !== 'sized' || doubts.includes('server-too-old')) return false;
   const isFailing = capacity.isHeldBack || capacity.few < Number.POSITIVE_INFINITY;
+  if (need.unreadRoom < Number.POSITIVE_INFINITY) return false;
   if (isFailing || capacity.vacant > 0 || share?.isLaunching === false || pool.retiring) return false;
   const cost = sum(all.pools, (each) => tasksAfter(each) * priceOf(each.need.view.pool));
   const tasks = sum(all.pools, tasksAfter);

@@ -98,8 +98,8 @@ describe('unavailable readings', () => {
     { tasks: 'I1m I1m', expected: [], because: 'desired tasks count as starting' },
     {
       tasks: 'B B',
-      expected: [{ from: 2, to: 4 }],
-      because: 'daemons that are busy are no supply, wherever they run',
+      expected: [{ from: 2, to: 3 }],
+      because: 'daemons that are busy are no supply, wherever they run, and a new process tries one task',
     },
   ])(
     'give the right count if tasks are unavailable ($tasks, 2 pending jobs): $because',
