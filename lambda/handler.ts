@@ -57,7 +57,7 @@ export const handler = middy(
   async (event: unknown, context: Context, { signal }: { signal: AbortSignal }) => {
     const payload = parsePayload(event);
     if (payload.kind === 'dry-run' || payload.message === undefined) ports = newPorts();
-    if (payload.kind === 'dry-run') return answerOf(await promisedLook(ports, config));
+    if (payload.kind === 'dry-run') return answerOf(await promisedLook(ports, config, signal));
     return runLooks({
       ports,
       config,

@@ -1,6 +1,7 @@
 /** Reads the function's last look from its log group. Only the command line does this; a look does not. */
-import { type CloudWatchLogsClient, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
+import { type CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import * as z from 'zod';
+import { readPages } from '../../lambda/adapters/shared/pages.ts';
 import { time } from '../../lambda/adapters/shared/time.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { parseQuietly } from '../../lambda/decision/model/parse-quietly.ts';
@@ -23,6 +24,9 @@ export type LoggedLook = z.output<typeof lookSchema> & { readonly line: string }
 const WINDOWS_MS = [3 * MINUTE_MS, 60 * MINUTE_MS];
 /** The filter for looks, because tasks may log to the same group (`aws.logs.group`). */
 const LOOKS = '{ $.message = "look" }';
+const OWN_GROUP = 'Give the autoscaler a log group of its own (aws.logs.group)';
+/** Many pages may have no look. */
+const MOST_PAGES = 500;
 
 /** The log group, and the deployment whose looks to read: several deployments may share a group. */
 export type LookLog = { readonly group: string; readonly service: string | undefined };
@@ -47,14 +51,19 @@ export async function readLooks(
   startTime: number,
 ): Promise<readonly LoggedLook[]> {
   const query = { logGroupName: group, startTime, filterPattern: LOOKS };
-  const looks: LoggedLook[] = [];
+  const doing = `reading the log group "${group}"`;
+  const read = async (nextToken: string | undefined) => {
+    const { events = [], ...page } = await client.send(new FilterLogEventsCommand({ ...query, nextToken }));
+    const items = events.flatMap(({ message = '' }) => readLook(message, service) ?? []);
+    return { items, next: page.nextToken };
+  };
   try {
-    for await (const { events = [] } of paginateFilterLogEvents({ client }, query))
-      looks.push(...events.flatMap(({ message = '' }) => readLook(message, service) ?? []));
+    const { items, incomplete } = await readPages('FilterLogEvents', read, { most: MOST_PAGES });
+    if (incomplete !== undefined) throw new AwsCallError(`${doing}: ${incomplete}. ${OWN_GROUP}`);
+    return items.toSorted((a, b) => a.takenAt - b.takenAt);
   } catch (cause) {
-    throw AwsCallError.of(cause, `reading the log group "${group}"`, 'logs:FilterLogEvents on it');
+    throw AwsCallError.of(cause, doing, 'logs:FilterLogEvents on it');
   }
-  return looks.toSorted((a, b) => a.takenAt - b.takenAt);
 }
 
 /** Undefined for the event of an unknown version or of another deployment. */

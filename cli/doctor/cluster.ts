@@ -2,11 +2,12 @@
 import { readFileSync } from 'node:fs';
 import {
   ApplicationAutoScalingClient,
-  paginateDescribeScalableTargets,
+  DescribeScalableTargetsCommand,
   type ScalableTarget,
 } from '@aws-sdk/client-application-auto-scaling';
 import { DescribeClustersCommand } from '@aws-sdk/client-ecs';
 import { EACH_TRY, endingWith, isDenied } from '../../lambda/adapters/shared/aws-calls.ts';
+import { readPages } from '../../lambda/adapters/shared/pages.ts';
 import type { Clients } from '../../lambda/connect.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
@@ -196,7 +197,7 @@ async function checkScalableTargets(services: readonly Service[], until: AbortSi
   client.middlewareStack.add(endingWith(until), EACH_TRY);
   try {
     const own = new Set(services.map(resourceOf));
-    const targets = (await listTargets(client)).filter(({ ResourceId = '' }) => own.has(ResourceId));
+    const targets = (await listTargets(client, until)).filter(({ ResourceId = '' }) => own.has(ResourceId));
     return targets.length === 0
       ? ok(SCALABLE_TARGETS, 'no service of a pool is a scalable target')
       : fail(SCALABLE_TARGETS, targets.map(conflictOf).join('; '));
@@ -213,11 +214,18 @@ function resourceOf({ serviceArn }: Service): string {
   return serviceArn.slice(serviceArn.lastIndexOf(':') + 1);
 }
 
-async function listTargets(client: ApplicationAutoScalingClient): Promise<readonly ScalableTarget[]> {
-  const targets: ScalableTarget[] = [];
-  for await (const page of paginateDescribeScalableTargets({ client }, DIMENSION))
-    targets.push(...(page.ScalableTargets ?? []));
-  return targets;
+/** Throws if the list is incomplete. */
+async function listTargets(
+  client: ApplicationAutoScalingClient,
+  signal: AbortSignal,
+): Promise<readonly ScalableTarget[]> {
+  const read = async (NextToken: string | undefined) => {
+    const page = await client.send(new DescribeScalableTargetsCommand({ ...DIMENSION, NextToken }));
+    return { items: page.ScalableTargets ?? [], next: page.NextToken };
+  };
+  const { items, incomplete } = await readPages('DescribeScalableTargets', read, { signal });
+  if (incomplete !== undefined) throw new Error(incomplete);
+  return items;
 }
 
 function conflictOf({ ResourceId, MinCapacity, MaxCapacity }: ScalableTarget): string {

@@ -2,7 +2,7 @@
 import { SSMClient } from '@aws-sdk/client-ssm';
 import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { ParameterError } from '../../lambda/adapters/parameters/parameters.ts';
-import { RecordParameter } from '../../lambda/adapters/parameters/record-parameter.ts';
+import { NewerRecordError, RecordParameter } from '../../lambda/adapters/parameters/record-parameter.ts';
 import { NoAnswerError } from '../../lambda/adapters/shared/aws-calls.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { AWS_TIMEOUTS, connect } from '../../lambda/connect.ts';
@@ -72,8 +72,12 @@ async function readLearned(
     return learner.learned();
   } catch (error) {
     if (!(error instanceof ParameterError)) throw error;
+    const why =
+      error instanceof NewerRecordError
+        ? 'a newer version of the autoscaler wrote it. Update this command'
+        : `${messageOf(error.cause)}. You need ssm:GetParameters`;
     err(
-      `note: the function may keep another number of free daemons, as what it has learned cannot be read. SSM parameter ${name}: ${messageOf(error.cause)}. You need ssm:GetParameters\n`,
+      `note: the function may keep another number of free daemons, as what it has learned cannot be read. SSM parameter ${name}: ${why}\n`,
     );
     return undefined;
   } finally {

@@ -10,6 +10,7 @@ import { apply, type Failure, type Outcome } from './apply.ts';
 import type { LookMemory } from './look-memory.ts';
 import { observe } from './observe.ts';
 import type { Ports } from './ports.ts';
+import { TimeLimit } from './time-limit.ts';
 
 export type LookResult = {
   readonly snapshot: Snapshot;
@@ -21,8 +22,16 @@ export type LookResult = {
   readonly failures: readonly Failure[];
 };
 
-async function observeAndDecide(ports: Ports, config: Config, memory?: LookMemory): Promise<Decided> {
-  const [observed] = await Promise.all([observe(ports, config), ports.record?.ready(memory?.isSole)]);
+async function observeAndDecide(
+  ports: Ports,
+  config: Config,
+  {
+    memory,
+    signal,
+  }: { readonly memory?: LookMemory | undefined; readonly signal?: AbortSignal | undefined } = {},
+): Promise<Decided> {
+  const limit = new TimeLimit(signal);
+  const [observed] = await Promise.all([observe(ports, config, limit), ports.record?.ready(memory?.isSole)]);
   ports.record?.restore(observed.takenAt);
   const snapshot = {
     ...observed,
@@ -44,8 +53,12 @@ function withCounts({ ecs, clock, takenAt }: Snapshot, { counts, isSole }: LookM
 type Decided = { readonly snapshot: Snapshot; readonly deliberation: Deliberation };
 
 /** A dry look for a person: its plan also says when each pending job will start. */
-export async function promisedLook(ports: Ports, config: Config): Promise<PromisedPlan> {
-  const { snapshot, deliberation } = await observeAndDecide(ports, config);
+export async function promisedLook(
+  ports: Ports,
+  config: Config,
+  signal?: AbortSignal,
+): Promise<PromisedPlan> {
+  const { snapshot, deliberation } = await observeAndDecide(ports, config, { signal });
   if (ports.stock === undefined) return withPromises(deliberation, snapshot);
   // the process may have just started, and a person wants the plan of a process that has learned
   ports.stock.learn(deliberation.stockSets, snapshot, Number.POSITIVE_INFINITY);
@@ -59,7 +72,7 @@ export async function promisedLook(ports: Ports, config: Config): Promise<Promis
  * function.
  */
 export async function lookAndAct(ports: Ports, config: Config, signal?: AbortSignal): Promise<LookResult> {
-  const { snapshot, deliberation } = await observeAndDecide(ports, config, ports.memory);
+  const { snapshot, deliberation } = await observeAndDecide(ports, config, { memory: ports.memory, signal });
   const { plan } = deliberation;
   const outcome = await apply(plan.actions, ports.ecs, {
     signal,

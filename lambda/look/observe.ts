@@ -3,7 +3,7 @@
 import { MOST_DELAY_MS } from '../decision/forecast/wake-demand.ts';
 import { type EpochMs, type JobId, lastPart, type OrganizationId } from '../decision/model/brands.ts';
 import type { Config, PoolConfig } from '../decision/model/config.ts';
-import { type SecretEntry, secretsOf } from '../decision/model/secrets.ts';
+import { secretsOf } from '../decision/model/secrets.ts';
 import { poolOfService } from '../decision/model/service-tags.ts';
 import type {
   Daemon,
@@ -16,7 +16,7 @@ import type {
 } from '../decision/model/snapshot.ts';
 import { MINUTE_MS } from '../decision/model/units.ts';
 import { nameInParts } from '../decision/supply/daemons.ts';
-import type { Clock, Coderd, Organization, Ports, ReadableEcs, SecretList, WantedSecret } from './ports.ts';
+import type { Clock, Coderd, Organization, Ports, ReadableEcs, WantedSecret } from './ports.ts';
 import { TimeLimit } from './time-limit.ts';
 
 /** Takes one snapshot. Does not throw: each reading has a status. */
@@ -32,7 +32,10 @@ export async function observe(
     observeCoder({ coderd: limited, clock }, config),
     aws,
     list &&
-      aws.then((ecs) => observeSecrets(list, config.pools, { ecs, now: ecs.services.takenAt ?? startedAt })),
+      aws.then((ecs) => {
+        const now = ecs.services.takenAt ?? startedAt;
+        return list.entries(secretsWanted(config.pools, ecs), now, limit.signal);
+      }),
   ]);
   const isDoubted = read.license !== 'not_entitled' && isAnyUnconnected(read, cluster);
   const coder = isDoubted ? { ...read, ...(await limited.license(timeOf(read) ?? startedAt, true)) } : read;
@@ -199,16 +202,9 @@ export async function observeEcs(ecs: ReadableEcs): Promise<Snapshot['ecs']> {
   return { cluster, ...(stack === undefined ? {} : { stack }), services, tasks, protections };
 }
 
-/** Reads the metadata of the secrets that the pools' tasks get. Does not throw. */
-function observeSecrets(
-  list: SecretList,
-  pools: readonly PoolConfig[],
-  { ecs, now }: { readonly ecs: Snapshot['ecs']; readonly now: EpochMs },
-): Promise<Reading<SecretEntry>> {
-  return list.entries(
-    pools.flatMap((pool) => wantedBy(pool, ecs)),
-    now,
-  );
+/** The secrets that the pools' tasks get. */
+function secretsWanted(pools: readonly PoolConfig[], ecs: Snapshot['ecs']): readonly WantedSecret[] {
+  return pools.flatMap((pool) => wantedBy(pool, ecs));
 }
 
 function wantedBy(pool: PoolConfig, ecs: Snapshot['ecs']): readonly WantedSecret[] {

@@ -31,16 +31,23 @@ export type SeenJobs = {
   readonly now: EpochMs;
 };
 
-/** One coderd. Readings never throw; a missing or wrong answer is in the status. */
+/**
+ * One coderd. Readings never throw; a missing or wrong answer is in the status. `signal`: no request is made or
+ * waited for after it has aborted.
+ */
 export interface Coderd {
-  buildInfo(): Promise<Reading<BuildInfo>>;
-  organizations(): Promise<Reading<Organization>>;
+  buildInfo(signal?: AbortSignal): Promise<Reading<BuildInfo>>;
+  organizations(signal?: AbortSignal): Promise<Reading<Organization>>;
   /** Pending and running jobs, all of them. */
-  jobs(organization: Organization, build: BuildInfo | undefined): Promise<Reading<Job>>;
+  jobs(organization: Organization, build: BuildInfo | undefined, signal?: AbortSignal): Promise<Reading<Job>>;
   /** All daemons seen in the last hour, including offline ones if the server lists them. */
-  daemons(organization: Organization, build: BuildInfo | undefined): Promise<Reading<Daemon>>;
+  daemons(
+    organization: Organization,
+    build: BuildInfo | undefined,
+    signal?: AbortSignal,
+  ): Promise<Reading<Daemon>>;
   /** Reads these jobs, whatever their status. */
-  jobsByIds(organization: Organization, ids: readonly JobId[]): Promise<Reading<Job>>;
+  jobsByIds(organization: Organization, ids: readonly JobId[], signal?: AbortSignal): Promise<Reading<Job>>;
   /**
    * The forecast, at most `refreshMs` older than `now` (coderd's clock). A list that cannot be
    * refreshed is returned as it was, `stale`, with its time.
@@ -82,16 +89,16 @@ export type Refusal = {
   readonly detail?: string | undefined;
 };
 
-/** What a look reads of one ECS cluster. Readings never throw. */
+/** What a look reads of one ECS cluster. Readings never throw. `signal`: as of Coderd. */
 export interface ReadableEcs {
   readonly cluster: string;
   /** The stack of this deployment; undefined: unknown. */
   readonly stack?: string | undefined;
   /** The services of the cluster that have the pool tag. */
-  services(): Promise<Reading<Service>>;
+  services(signal?: AbortSignal): Promise<Reading<Service>>;
   /** Tasks of these services that run, start, stop or stopped recently. */
-  tasks(services: readonly Service[]): Promise<Reading<Task>>;
-  protections(tasks: readonly TaskArn[]): Promise<Reading<Protection>>;
+  tasks(services: readonly Service[], signal?: AbortSignal): Promise<Reading<Task>>;
+  protections(tasks: readonly TaskArn[], signal?: AbortSignal): Promise<Reading<Protection>>;
 }
 
 /** One ECS cluster. Writes throw if ECS refuses the whole request. */
@@ -111,9 +118,9 @@ export type WantedSecret = UsedSecret & SecretOwner & { readonly oldestTaskAt: E
 export interface SecretList {
   /**
    * The metadata of these secrets, at most a minute older than `now` (AWS's clock). A list that
-   * cannot be refreshed is returned as it was, `stale`, with its time.
+   * cannot be refreshed is returned as it was, `stale`, with its time. `signal`: as of Coderd.
    */
-  entries(wanted: readonly WantedSecret[], now: EpochMs): Promise<Reading<SecretEntry>>;
+  entries(wanted: readonly WantedSecret[], now: EpochMs, signal?: AbortSignal): Promise<Reading<SecretEntry>>;
 }
 
 export interface Clock {

@@ -1,7 +1,7 @@
 /**
  * One time limit for all readings of a look, so that three slow answers one after another leave time
- * to decide and to act. A reading that is late fails; its request ends by its own limit. Only the
- * forecast has a budget of its own, because it can serve earlier lists.
+ * to decide and to act. A reading that is late fails, and its requests end. Only the forecast, the token
+ * and the license have budgets of their own, because they can serve earlier answers.
  */
 import type { Reading } from '../decision/model/snapshot.ts';
 import type { Coderd, ReadableEcs } from './ports.ts';
@@ -10,13 +10,22 @@ import type { Coderd, ReadableEcs } from './ports.ts';
 const READINGS_MS = 30_000;
 
 export class TimeLimit {
+  /** Aborts when the time is up, or the invocation is over. */
+  readonly signal: AbortSignal;
   readonly #over = Promise.withResolvers<void>();
   readonly #timer: ReturnType<typeof setTimeout>;
-  readonly #ms: number;
+  #why = 'the invocation ended before the answer came; the next one looks again';
 
-  constructor(ms = READINGS_MS) {
-    this.#ms = ms;
-    this.#timer = setTimeout(() => this.#over.resolve(), ms);
+  /** `until`: aborts when the invocation is over. @default never */
+  constructor(until?: AbortSignal, ms = READINGS_MS) {
+    const late = new AbortController();
+    this.#timer = setTimeout(() => {
+      this.#why = `the readings of this look took longer than ${ms / 1000} s; check the load of coderd and its database, and the network`;
+      late.abort();
+    }, ms);
+    this.signal = until === undefined ? late.signal : AbortSignal.any([late.signal, until]);
+    if (this.signal.aborted) this.#over.resolve();
+    this.signal.addEventListener('abort', () => this.#over.resolve(), { once: true });
   }
 
   /** Call it after the last reading. */
@@ -25,16 +34,26 @@ export class TimeLimit {
   }
 
   coderd(coderd: Coderd): Coderd {
+    const { signal } = this;
     const of = ({ name }: { readonly name: string }): string => `of organization "${name}"`;
     return {
-      buildInfo: () => this.#reading('reading the build info', coderd.buildInfo()),
-      organizations: () => this.#reading('listing organizations', coderd.organizations()),
+      buildInfo: () => this.#reading('reading the build info', coderd.buildInfo(signal)),
+      organizations: () => this.#reading('listing organizations', coderd.organizations(signal)),
       jobs: (organization, build) =>
-        this.#reading(`listing provisioner jobs ${of(organization)}`, coderd.jobs(organization, build)),
+        this.#reading(
+          `listing provisioner jobs ${of(organization)}`,
+          coderd.jobs(organization, build, signal),
+        ),
       daemons: (organization, build) =>
-        this.#reading(`listing provisioner daemons ${of(organization)}`, coderd.daemons(organization, build)),
+        this.#reading(
+          `listing provisioner daemons ${of(organization)}`,
+          coderd.daemons(organization, build, signal),
+        ),
       jobsByIds: (organization, ids) =>
-        this.#reading(`reading previous jobs ${of(organization)}`, coderd.jobsByIds(organization, ids)),
+        this.#reading(
+          `reading previous jobs ${of(organization)}`,
+          coderd.jobsByIds(organization, ids, signal),
+        ),
       forecast: (organizations, when) => coderd.forecast(organizations, when),
       recentJobs: (organization, seen) => coderd.recentJobs(organization, seen),
       knowsEnd: (organization, id) => coderd.knowsEnd(organization, id),
@@ -44,23 +63,25 @@ export class TimeLimit {
   }
 
   ecs(ecs: ReadableEcs): ReadableEcs {
+    const { signal } = this;
     const { cluster, stack } = ecs;
     return {
       cluster,
       stack,
-      services: () => this.#reading(`listing services of cluster "${cluster}"`, ecs.services()),
-      tasks: (services) => this.#reading(`listing tasks of cluster "${cluster}"`, ecs.tasks(services)),
+      services: () => this.#reading(`listing services of cluster "${cluster}"`, ecs.services(signal)),
+      tasks: (services) =>
+        this.#reading(`listing tasks of cluster "${cluster}"`, ecs.tasks(services, signal)),
       protections: (tasks) =>
-        this.#reading(`reading task protection in cluster "${cluster}"`, ecs.protections(tasks)),
+        this.#reading(`reading task protection in cluster "${cluster}"`, ecs.protections(tasks, signal)),
     };
   }
 
-  #reading<T>(what: string, reading: Promise<Reading<T>>): Promise<Reading<T>> {
-    const error = `${what}: the readings of this look took longer than ${this.#ms / 1000} s; check the load of coderd and its database, and the network`;
-    return this.#or({ status: 'failed', error, items: [] }, reading);
+  async #reading<T>(what: string, reading: Promise<Reading<T>>): Promise<Reading<T>> {
+    const read = await this.#or(undefined, reading);
+    return read ?? { status: 'failed', error: `${what}: ${this.#why}`, items: [] };
   }
 
-  #or<T>(late: T, value: Promise<T>): Promise<T> {
-    return Promise.race([value, this.#over.promise.then(() => late)]);
+  #or<T, Late>(late: Late, value: Promise<T>): Promise<T | Late> {
+    return Promise.race([this.#over.promise.then(() => late), value]);
   }
 }

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import {
   decodeRecord,
   encodeRecord,
+  isNewerRecord,
   MOST_CHARACTERS,
 } from '../../lambda/adapters/parameters/record-parameter.ts';
 import type { OrganizationId, PoolName } from '../../lambda/decision/model/brands.ts';
@@ -245,6 +246,15 @@ describe('a text that is no record', () => {
     { text: deflateRawSync(' '.repeat(5_000_000)).toString('base64'), because: 'that unpacks to 5 MB' },
   ])('counts as nothing known: $because', ({ text }) => {
     expect(decodeRecord(text)).toBeUndefined();
+  });
+
+  it('is of a newer version only if its number says so', () => {
+    const versionOf = (version: unknown): string => textOf({ version, organizations: [], choices: [] });
+    expect([0, 1, 2, 3, '2', 1.5, null].map((version) => isNewerRecord(versionOf(version)))).toEqual([
+      ...[false, false, true, true, false, false, false],
+    ]);
+    expect(['none', '', textOf([2])].map(isNewerRecord)).toEqual([false, false, false]);
+    expect(isNewerRecord(encodeRecord(recordOf({ a: [60] })) ?? '')).toBe(false);
   });
 
   it('keeps the builds if only a choice has another form', () => {

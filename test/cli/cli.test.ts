@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { deflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { nodeProblem } from '../../cli/node-floor.mjs';
@@ -362,6 +363,11 @@ describe('a live look', () => {
         /^note: the function may keep another number .* You need ssm:GetParameters\n$/,
       ),
     });
+    const newer = deflateRawSync('{"version":2}').toString('base64');
+    parameters.put(recordNameOf(stackName), newer, 'Advanced');
+    const later = await plan();
+    parameters.delete(recordNameOf(stackName));
+    expect(later).toMatchObject({ code: 0, err: expect.stringMatching(/ Update this command\n$/) });
   });
 
   it('writes no secret into a snapshot', async () => {

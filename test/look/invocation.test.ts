@@ -38,6 +38,24 @@ describe('a scheduled invocation', () => {
     expect(await invoke(lab)).toEqual([0]);
   });
 
+  it('ends the readings of a look when it is over', async () => {
+    const lab = await startLab({ pools: [cpu] });
+    const over = new AbortController();
+    const { ecs, ...ports } = lab.ports();
+    const never = () => {
+      over.abort();
+      return new Promise<never>(() => {});
+    };
+    const looking = runLooks({
+      ports: { ...ports, ecs: { ...ecs, cluster: 'c', services: never, tasks: never, protections: never } },
+      config: lab.config,
+      remainingMs: () => 55_000,
+      signal: over.signal,
+      onLook: () => {},
+    });
+    await expect(looking).rejects.toThrow('the invocation ended before the answer came');
+  });
+
   it('looks every 10 s while a task is starting, and never into the last 5 s', async () => {
     const lab = await startLab({ pools: [cpu], latencies: { boot: [90_000, 90_000] } });
     lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 60_000 });

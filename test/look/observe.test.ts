@@ -5,7 +5,7 @@ import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import type { ForecastReadings, Job, Reading } from '../../lambda/decision/model/snapshot.ts';
 import { observe } from '../../lambda/look/observe.ts';
-import type { Coderd, Ecs, Organization, SeenJobs } from '../../lambda/look/ports.ts';
+import type { Coderd, Ecs, Organization, SecretList, SeenJobs } from '../../lambda/look/ports.ts';
 import { TimeLimit } from '../../lambda/look/time-limit.ts';
 import { startLab } from '../support/lab.ts';
 import {
@@ -185,11 +185,51 @@ describe('readings that are late', () => {
     };
     const pools = [aPool(), aPool({ name: poolName('data-cpu'), organization: 'data' })];
     const clusters: Ecs = { ...ecs, tasks: never };
-    const snapshot = await observe({ coderd, ecs: clusters, clock }, aConfig(...pools), new TimeLimit(20));
+    const snapshot = await observe(
+      { coderd, ecs: clusters, clock },
+      aConfig(...pools),
+      new TimeLimit(undefined, 20),
+    );
     const [data, known] = snapshot.coder.organizations;
     expect(data?.jobs).toEqual(lateBy('listing provisioner jobs of organization "data"'));
     expect(known?.jobs).toBe(waiting);
     expect(snapshot.ecs.tasks).toEqual(lateBy('listing tasks of cluster "coder"'));
+  });
+
+  it('end their requests when the time of the look is up', async () => {
+    const own = coderdOf(['default']);
+    const signals: (AbortSignal | undefined)[] = [];
+    const pending = (signal: AbortSignal | undefined) => {
+      signals.push(signal);
+      return never();
+    };
+    const coderd: Coderd = {
+      ...own.coderd,
+      jobs: (_organization, _build, signal) => pending(signal),
+      daemons: (_organization, _build, signal) => pending(signal),
+    };
+    const clusters: Ecs = { ...ecs, services: (signal) => pending(signal) };
+    const secrets: SecretList = {
+      entries: async (_wanted, _now, signal) => {
+        signals.push(signal);
+        return reading([]);
+      },
+    };
+    await observe({ coderd, ecs: clusters, secrets, clock }, aConfig(aPool()), new TimeLimit(undefined, 20));
+    expect(signals.map((signal) => signal?.aborted)).toEqual([true, true, true, true]);
+  });
+
+  it('end with the invocation', async () => {
+    const own = coderdOf(['default']);
+    const over = new AbortController();
+    const mute: Ecs = { ...ecs, services: never };
+    const observing = observe({ ...own, ecs: mute, clock }, aConfig(aPool()), new TimeLimit(over.signal));
+    over.abort();
+    expect((await observing).ecs.services).toMatchObject({
+      status: 'failed',
+      error:
+        'listing services of cluster "coder": the invocation ended before the answer came; the next one looks again',
+    });
   });
 
   it('fail one after another without any answer', async () => {
@@ -199,7 +239,7 @@ describe('readings that are late', () => {
     const { coder, ...snapshot } = await observe(
       { coderd, ecs: mute, clock },
       aConfig(aPool()),
-      new TimeLimit(20),
+      new TimeLimit(undefined, 20),
     );
     expect(coder.organizations[0]?.jobs).toEqual(lateBy('listing organizations'));
     expect(snapshot.ecs.services).toEqual(lateBy('listing services of cluster "coder"'));

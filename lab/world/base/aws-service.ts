@@ -41,7 +41,15 @@ export type AwsService<Model> = {
   readonly operations: Readonly<Record<string, AwsOperation<Model>>>;
   /** The faults that hold for any operation. Throws AwsError. @default none */
   readonly refuse?: (model: Model, request: Required<AwsRequest>) => void;
+  /** The lists that never end, and the field of their token. @default none */
+  readonly endless?: {
+    readonly token: 'nextToken' | 'NextToken';
+    readonly of: (model: Model, operation: string) => Endless | undefined;
+  };
 };
+
+/** How a list goes on after its last page: from its first page, with the same token each time or with new ones. */
+export type Endless = 'same-token' | 'new-token';
 
 /** Makes the operations of a service. `misfit`: the type of the error if a request does not fit. */
 export function operationsFor<Model>(misfit: string) {
@@ -61,7 +69,7 @@ export function operationsFor<Model>(misfit: string) {
 
 /** Every call of AWS in the world, over HTTP or in process. Throws AwsError. */
 export function callService<Model>(
-  { service, operations, refuse }: AwsService<Model>,
+  { service, operations, refuse, endless }: AwsService<Model>,
   model: Model,
   { name, body, caller = 'autoscaler' }: AwsRequest,
 ): object {
@@ -69,7 +77,28 @@ export function callService<Model>(
   if (operation === undefined || !operation.callers.includes(caller))
     throw accessDenied(`${service}:${name}`, { caller });
   refuse?.(model, { name, body, caller });
-  return operation.run(model, body);
+  const kind = endless?.of(model, name);
+  if (endless === undefined || kind === undefined) return operation.run(model, body);
+  return pageWithoutEnd(body, { kind, token: endless.token, run: (from) => operation.run(model, from) });
+}
+
+const ROUND = 'round ';
+
+function pageWithoutEnd(
+  body: unknown,
+  given: {
+    readonly kind: Endless;
+    readonly token: string;
+    readonly run: (body: object) => object;
+  },
+): object {
+  const { [given.token]: token, ...request }: Record<string, unknown> = { ...Object(body) };
+  const round = typeof token === 'string' && token.startsWith(ROUND) ? Number(token.slice(ROUND.length)) : 0;
+  const answer = given.run(
+    round === 0 && token !== undefined ? { ...request, [given.token]: token } : request,
+  );
+  const next = `${ROUND}${given.kind === 'same-token' ? 1 : round + 1}`;
+  return { ...answer, [given.token]: Reflect.get(answer, given.token) ?? next };
 }
 
 /** `resource`: what the action was for. @default not told */

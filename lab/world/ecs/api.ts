@@ -55,6 +55,7 @@ export const ECS: AwsService<EcsModel> = {
   refuse: (model, { name }) => {
     if (model.throttles(name)) throw throttled();
   },
+  endless: { token: 'nextToken', of: (model, name) => model.endlessLists.get(name) },
 };
 
 /** Checks the cluster first, as AWS does. */

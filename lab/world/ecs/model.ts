@@ -12,7 +12,7 @@ import {
   type ServiceArn,
   type TaskArn,
 } from '../../../lambda/decision/model/brands.ts';
-import { AwsError, invalidParameter } from '../base/aws-service.ts';
+import { AwsError, type Endless, invalidParameter } from '../base/aws-service.ts';
 import type { Random } from '../base/random.ts';
 import type { Timeline } from '../base/timeline.ts';
 import { type AgentFaults, taskAgent } from './agent.ts';
@@ -94,6 +94,8 @@ export class EcsModel {
   readonly refusingTasks = new Set<string>();
   /** Ids of tasks and names of services whose rows lack what their readers need; of tasks also the protection. */
   readonly unreadable = new Set<string>();
+  /** Operations whose list never ends. */
+  readonly endlessLists = new Map<string, Endless>();
   /** While set, AWS takes back this share of the new tasks on Spot, so long after their start. */
   reclaims: { readonly share: number; readonly afterMs: readonly [from: number, to: number] } | undefined;
   /** This share of the tasks freezes as soon as it runs. */

@@ -2,11 +2,13 @@
 import { z } from 'zod';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { parseQuietly } from '../../../lambda/decision/model/parse-quietly.ts';
-import { AwsError, type AwsService, type Caller, operationsFor } from '../base/aws-service.ts';
+import { AwsError, type AwsService, type Caller, type Endless, operationsFor } from '../base/aws-service.ts';
 import type { Timeline } from '../base/timeline.ts';
 import { type LogEvent, type LogRow, runInsights } from './insights.ts';
 
 export class LogsModel {
+  /** Operations whose list never ends. */
+  readonly endlessLists = new Map<string, Endless>();
   readonly #timeline: Timeline;
   readonly #groups = new Map<string, LogEvent[]>();
   readonly #createdAt = new Map<string, EpochMs>();
@@ -79,6 +81,7 @@ const operation = operationsFor<LogsModel>('InvalidParameterException');
 
 export const LOGS: AwsService<LogsModel> = {
   service: 'logs',
+  endless: { token: 'nextToken', of: (model, name) => model.endlessLists.get(name) },
   operations: {
     FilterLogEvents: operation(PEOPLE, filterRequest, filterLogEvents),
     StartQuery: operation(PEOPLE, startRequest, startQuery),

@@ -37,6 +37,7 @@ export const SECRETS_MANAGER: AwsService<SecretsModel> = {
     if (caller === 'autoscaler' && model.isOperationDenied(name))
       throw accessDenied(`secretsmanager:${name}`, { caller });
   },
+  endless: { token: 'NextToken', of: (model, name) => model.endlessLists.get(name) },
   operations: {
     GetSecretValue: operation(EVERYBODY, valueRequest, getSecretValue),
     ListSecrets: operation(EVERYBODY, listRequest, listSecrets),

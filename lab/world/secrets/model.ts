@@ -1,5 +1,5 @@
 /** Secrets Manager: secrets with versions, labels and tags (docs/internals/aws.md §4). */
-import { AwsError } from '../base/aws-service.ts';
+import { AwsError, type Endless } from '../base/aws-service.ts';
 import type { Random } from '../base/random.ts';
 import type { Timeline } from '../base/timeline.ts';
 import { CURRENT, PENDING, type SecretState, StoredSecret } from './secret.ts';
@@ -12,6 +12,8 @@ export class SecretsModel {
   listLagMs = 0;
   /** What lists leave out: versions, or their dates and that of the last change. */
   hidden: 'nothing' | 'versions' | 'dates' = 'nothing';
+  /** Operations whose list never ends. */
+  readonly endlessLists = new Map<string, Endless>();
   /** Whether people may make secrets, but store no value. */
   refusesValues = false;
   readonly timeline: Timeline;

@@ -54,49 +54,68 @@ export class CoderdAdapter implements Coderd {
     this.#license = shared.license;
   }
 
-  buildInfo(): Promise<Reading<BuildInfo>> {
+  buildInfo(signal?: AbortSignal): Promise<Reading<BuildInfo>> {
     return reading({ what: 'reading the build info' }, async () => {
-      const { value, date } = await this.#http.get('/api/v2/buildinfo', {}, buildInfoSchema);
+      const { value, date } = await this.#http.get('/api/v2/buildinfo', {}, buildInfoSchema, signal);
       return { value: { items: [value], leftOut: [] }, date };
     });
   }
 
-  organizations(): Promise<Reading<Organization>> {
+  organizations(signal?: AbortSignal): Promise<Reading<Organization>> {
     return reading({ what: 'listing organizations' }, () =>
-      this.#http.get('/api/v2/organizations', {}, organizationList),
+      this.#http.get('/api/v2/organizations', {}, organizationList, signal),
     );
   }
 
-  jobs(organization: Organization, build: BuildInfo | undefined): Promise<Reading<Job>> {
+  jobs(
+    organization: Organization,
+    build: BuildInfo | undefined,
+    signal?: AbortSignal,
+  ): Promise<Reading<Job>> {
     return readingOfAll(
       { what: `listing provisioner jobs of organization "${organization.name}"`, role: ROLE },
       async (limit) => {
         refuseOldServer(build);
         // Limit 0 means all jobs. The default of 50 drops the oldest (docs/internals/coder.md §1).
         const filter = { status: 'pending,running' };
-        return listJobs(this.#http, organization, { filter, limit, rows: jobList });
+        return listJobs(this.#http, organization, { filter, limit, rows: jobList, signal });
       },
     );
   }
 
-  async jobsByIds(organization: Organization, ids: readonly JobId[]): Promise<Reading<Job>> {
+  async jobsByIds(
+    organization: Organization,
+    ids: readonly JobId[],
+    signal?: AbortSignal,
+  ): Promise<Reading<Job>> {
     const what = `reading previous jobs of organization "${organization.name}"`;
     return reading({ what, role: ROLE }, async () => {
       const parts = await Promise.all(
         batchesOf(ids, IDS_A_REQUEST).map((batch) =>
-          listJobs(this.#http, organization, { filter: { ids: batch.join(',') }, limit: '0', rows: jobList }),
+          listJobs(this.#http, organization, {
+            filter: { ids: batch.join(',') },
+            limit: '0',
+            rows: jobList,
+            signal,
+          }),
         ),
       );
       return { value: joinRows(parts.map(({ value }) => value)), date: parts[0]?.date };
     });
   }
 
-  daemons(organization: Organization, build: BuildInfo | undefined): Promise<Reading<Daemon>> {
+  daemons(
+    organization: Organization,
+    build: BuildInfo | undefined,
+    signal?: AbortSignal,
+  ): Promise<Reading<Daemon>> {
     const offline = filtersDaemons(build?.version) ? { offline: 'true', max_age: DAEMON_MAX_AGE } : {};
     return readingOfAll(
       { what: `listing provisioner daemons of organization "${organization.name}"`, role: ROLE },
       (limit) =>
-        getList(this.#http, listPath(organization, 'provisionerdaemons'), { limit, ...offline }, daemonList),
+        getList(this.#http, listPath(organization, 'provisionerdaemons'), { limit, ...offline }, daemonList, {
+          signal,
+        }),
     );
   }
 

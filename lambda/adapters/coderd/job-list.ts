@@ -18,24 +18,27 @@ type Asked<T> = {
   readonly limit: string;
   /** A list of `rowsOf`. */
   readonly rows: z.ZodType<Rows<T>>;
+  /** Ends the requests. @default never */
+  readonly signal?: AbortSignal | undefined;
 };
 
 /** Throws CoderdError. */
 export async function listJobs<T>(
   http: CoderdHttp,
   organization: Pick<Organization, 'id'>,
-  { filter, limit, rows }: Asked<T>,
+  { filter, limit, rows, signal }: Asked<T>,
 ): Promise<Document<Rows<T>>> {
   const path = listPath(organization, 'provisionerjobs');
   const page = new Page(rows);
   try {
-    const today = await getList(http, path, { ...filter, limit }, page.schema, Object.keys(filter));
-    if (page.count === undefined || Object.keys(filter).length === 0) return today;
+    const needed = Object.keys(filter);
+    const today = await getList(http, path, { ...filter, limit }, page.schema, { needed, signal });
+    if (page.count === undefined || needed.length === 0) return today;
   } catch (cause) {
     if (!(cause instanceof CoderdError && cause.refused.some(({ field }) => field in filter))) throw cause;
   }
   const query = { q: searchFor(filter), limit: limit === '0' ? MOST : limit };
-  const { value, date } = await getList(http, path, query, page.schema);
+  const { value, date } = await getList(http, path, query, page.schema, { signal });
   const { count = 0 } = page;
   const seen = value.items.length + value.leftOut.length;
   const incomplete = count > seen ? `coderd counts ${count} jobs and lists ${seen}` : value.incomplete;

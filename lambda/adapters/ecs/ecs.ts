@@ -13,8 +13,8 @@ import {
   type ECSClient,
   ECSServiceException,
   GetTaskProtectionCommand,
-  paginateListServices,
-  paginateListTasks,
+  ListServicesCommand,
+  ListTasksCommand,
   UpdateServiceCommand,
   UpdateTaskProtectionCommand,
 } from '@aws-sdk/client-ecs';
@@ -26,6 +26,7 @@ import type { Protection, Reading, Service, Task } from '../../decision/model/sn
 import { placementEvents } from '../../decision/supply/placement.ts';
 import type { Ecs, Refusal } from '../../look/ports.ts';
 import { describeAwsError, THROTTLES } from '../shared/aws-calls.ts';
+import { readPages } from '../shared/pages.ts';
 import { joinRows, type Rows, readingOfRows } from '../shared/rows.ts';
 import { describeSchemaMismatch } from '../shared/schema-mismatch.ts';
 import { NO_POOL, protectionRows, serviceRows, taskRows } from './schemas.ts';
@@ -37,6 +38,8 @@ const TASKS_A_CALL = 100;
 const STOPPED_READ = 300;
 /** With more services than this, one list of the whole cluster takes fewer calls than a list for each. */
 const MANY_SERVICES = 20;
+/** Of the tasks of a whole cluster: 30,000 tasks. A look has no time for more. */
+const MOST_PAGES_OF_CLUSTER = 300;
 /** 23 h, the drain request (docs/internals/architecture.md, "The lease"): longer than any build. */
 const ASK_MINUTES = 1380;
 /** Of a task without a guard, renewed while it may have a job. A spare task stays for so long at most. */
@@ -46,6 +49,8 @@ const PROTECT_MINUTES = 30;
 const LONG_ARN = /:service\/[^/]+\/[^/]+$/;
 
 type Scope = { readonly serviceName?: string };
+type Listed = Pick<Rows<string>, 'items' | 'incomplete'>;
+type Signal = AbortSignal | undefined;
 
 type EcsOptions = {
   /** The stack of this deployment. @default unknown: every service with a pool tag may belong to it */
@@ -67,7 +72,7 @@ export class EcsAdapter implements Ecs {
   /** AWS's time, from the latest DescribeServices answer. */
   #answeredAt: EpochMs | undefined;
   readonly #parseWith: Parse;
-  #arns: Promise<readonly string[]> | undefined;
+  #arns: Promise<Listed> | undefined;
 
   constructor(client: ECSClient, cluster: string, options: EcsOptions = {}) {
     this.#client = client;
@@ -76,50 +81,57 @@ export class EcsAdapter implements Ecs {
     this.#parseWith = options.parse ?? ((schema, value) => schema.safeParse(value));
   }
 
-  async services(): Promise<Reading<Service>> {
-    const services = await this.#readServices();
+  async services(signal?: AbortSignal): Promise<Reading<Service>> {
+    const services = await this.#readServices(signal);
     return this.#answeredAt === undefined ? services : { ...services, takenAt: this.#answeredAt };
   }
 
-  #readServices(): Promise<Reading<Service>> {
+  #readServices(signal: Signal): Promise<Reading<Service>> {
     return reading(`listing services of cluster "${this.cluster}"`, async () => {
-      const arns = await this.#listServices();
+      const { items: arns, incomplete } = await this.#listServices(signal);
       const parts = await Promise.all(
-        batchesOf(arns, SERVICES_A_CALL).map((batch) => this.#describeServices(batch)),
+        batchesOf(arns, SERVICES_A_CALL).map((batch) => this.#describeServices(batch, signal)),
       );
+      // a late reading must not replace what a later look has seen
+      signal?.throwIfAborted();
       const rows = joinRows(parts);
       const leftOut = rows.leftOut.filter(({ of }) => of !== NO_POOL);
       const tagged = rows.items.filter(({ tags }) => tags.some(({ key }) => key === POOL_TAG));
       // Later looks of this invocation describe only services of pools.
-      if (leftOut.length === 0) this.#arns = Promise.resolve(tagged.map(({ serviceArn }) => serviceArn));
-      return { items: tagged, leftOut };
+      if (leftOut.length === 0)
+        this.#arns = Promise.resolve({ items: tagged.map(({ serviceArn }) => serviceArn), incomplete });
+      return { items: tagged, leftOut, incomplete };
     });
   }
 
-  tasks(services: readonly Service[]): Promise<Reading<Task>> {
+  tasks(services: readonly Service[], signal?: AbortSignal): Promise<Reading<Task>> {
     return reading(`listing tasks of cluster "${this.cluster}"`, async () => {
       const names = services.map(({ serviceName }) => serviceName);
       const scopes = names.length > MANY_SERVICES ? [{}] : names.map((serviceName) => ({ serviceName }));
       const lists = await Promise.all(
-        scopes.flatMap((scope) => [this.#listTasks(scope, 'RUNNING'), this.#listTasks(scope, 'STOPPED')]),
+        scopes.flatMap((scope) => [
+          this.#listTasks(scope, 'RUNNING', signal),
+          this.#listTasks(scope, 'STOPPED', signal),
+        ]),
       );
-      const arns = [...new Set(lists.flat())];
+      const arns = [...new Set(lists.flatMap((list) => list.items))];
       const parts = await Promise.all(
-        batchesOf(arns, TASKS_A_CALL).map((batch) => this.#describeTasks(batch)),
+        batchesOf(arns, TASKS_A_CALL).map((batch) => this.#describeTasks(batch, signal)),
       );
       const groups = new Set(names.map((name) => `service:${name}`));
       const { items, leftOut } = joinRows(parts);
       return {
         items: items.filter(({ group }) => group !== undefined && groups.has(group)),
         leftOut: leftOut.filter(({ of }) => of === undefined || groups.has(of)),
+        incomplete: lists.find(({ incomplete }) => incomplete !== undefined)?.incomplete,
       };
     });
   }
 
-  protections(tasks: readonly TaskArn[]): Promise<Reading<Protection>> {
+  protections(tasks: readonly TaskArn[], signal?: AbortSignal): Promise<Reading<Protection>> {
     return reading(`reading task protection in cluster "${this.cluster}"`, async () => {
       const parts = await Promise.all(
-        batchesOf(tasks, TASKS_A_CALL).map((batch) => this.#readProtections(batch)),
+        batchesOf(tasks, TASKS_A_CALL).map((batch) => this.#readProtections(batch, signal)),
       );
       return joinRows(parts);
     });
@@ -175,22 +187,28 @@ export class EcsAdapter implements Ecs {
     }));
   }
 
-  #listServices(): Promise<readonly string[]> {
-    this.#arns ??= this.#listAllServices().catch((cause) => {
+  #listServices(signal: Signal): Promise<Listed> {
+    this.#arns ??= this.#listAllServices(signal).catch((cause) => {
       this.#arns = undefined;
       throw cause;
     });
     return this.#arns;
   }
 
-  async #listAllServices(): Promise<readonly string[]> {
-    const arns: string[] = [];
-    const pages = paginateListServices({ client: this.#client, pageSize: PAGE }, { cluster: this.cluster });
-    for await (const page of pages) arns.push(...(page.serviceArns ?? []));
-    return [...new Set(arns)].filter((arn) => LONG_ARN.test(arn));
+  async #listAllServices(signal: Signal): Promise<Listed> {
+    const { items, incomplete } = await readPages(
+      'ListServices',
+      async (nextToken) => {
+        const command = new ListServicesCommand({ cluster: this.cluster, maxResults: PAGE, nextToken });
+        const page = await this.#client.send(command, within(signal));
+        return { items: page.serviceArns ?? [], next: page.nextToken };
+      },
+      { signal },
+    );
+    return { items: [...new Set(items)].filter((arn) => LONG_ARN.test(arn)), incomplete };
   }
 
-  async #describeServices(services: readonly string[]): Promise<Rows<Service>> {
+  async #describeServices(services: readonly string[], signal: Signal): Promise<Rows<Service>> {
     const command = new DescribeServicesCommand({
       cluster: this.cluster,
       services: [...services],
@@ -204,39 +222,46 @@ export class EcsAdapter implements Ecs {
       },
       { step: 'deserialize' },
     );
-    const answer = await this.#client.send(command);
+    const answer = await this.#client.send(command, within(signal));
     const { items, leftOut } = this.#parse('DescribeServices', serviceRows, answer.services);
     const withEvents = (service: Service) => ({ ...service, events: placementEvents(service.events ?? []) });
     return { items: items.map(withEvents), leftOut };
   }
 
   /** Desired status RUNNING includes the tasks that are still starting (docs/internals/aws.md §2). */
-  async #listTasks(scope: Scope, desiredStatus: 'RUNNING' | 'STOPPED'): Promise<readonly string[]> {
-    const arns: string[] = [];
-    const config = { client: this.#client, pageSize: PAGE };
-    for await (const page of paginateListTasks(config, {
-      cluster: this.cluster,
-      ...scope,
-      desiredStatus,
-    })) {
-      arns.push(...(page.taskArns ?? []));
-      if (desiredStatus === 'STOPPED' && arns.length >= STOPPED_READ) break;
-    }
-    return arns;
+  #listTasks(scope: Scope, desiredStatus: 'RUNNING' | 'STOPPED', signal: Signal): Promise<Listed> {
+    const { cluster } = this;
+    return readPages(
+      'ListTasks',
+      async (nextToken) => {
+        const command = new ListTasksCommand({
+          cluster,
+          ...scope,
+          desiredStatus,
+          maxResults: PAGE,
+          nextToken,
+        });
+        const page = await this.#client.send(command, within(signal));
+        return { items: page.taskArns ?? [], next: page.nextToken };
+      },
+      {
+        signal,
+        most: scope.serviceName === undefined ? MOST_PAGES_OF_CLUSTER : undefined,
+        isEnough: ({ length }) => desiredStatus === 'STOPPED' && length >= STOPPED_READ,
+      },
+    );
   }
 
-  async #describeTasks(tasks: readonly string[]): Promise<Rows<Task>> {
-    const answer = await this.#client.send(
-      new DescribeTasksCommand({ cluster: this.cluster, tasks: [...tasks] }),
-    );
+  async #describeTasks(tasks: readonly string[], signal: Signal): Promise<Rows<Task>> {
+    const command = new DescribeTasksCommand({ cluster: this.cluster, tasks: [...tasks] });
+    const answer = await this.#client.send(command, within(signal));
     return this.#parse('DescribeTasks', taskRows, answer.tasks);
   }
 
   /** ECS returns tasks that have stopped since in `failures[]`. They have no protection to report. */
-  async #readProtections(tasks: readonly TaskArn[]): Promise<Rows<Protection>> {
-    const answer = await this.#client.send(
-      new GetTaskProtectionCommand({ cluster: this.cluster, tasks: [...tasks] }),
-    );
+  async #readProtections(tasks: readonly TaskArn[], signal: Signal): Promise<Rows<Protection>> {
+    const command = new GetTaskProtectionCommand({ cluster: this.cluster, tasks: [...tasks] });
+    const answer = await this.#client.send(command, within(signal));
     return this.#parse('GetTaskProtection', protectionRows, answer.protectedTasks);
   }
 
@@ -249,6 +274,8 @@ export class EcsAdapter implements Ecs {
     );
   }
 }
+
+const within = (signal: Signal) => (signal === undefined ? {} : { abortSignal: signal });
 
 /** The `Date` header of an HTTP answer. */
 function dateOf(response: unknown): EpochMs | undefined {

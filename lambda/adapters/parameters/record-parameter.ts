@@ -26,14 +26,16 @@ export class RecordParameter implements RecordStore {
     this.#mostMs = mostMs;
   }
 
-  /** As `RecordStore.read`. Throws ParameterError. */
+  /** As `RecordStore.read`. Throws ParameterError, NewerRecordError for the record of a newer version. */
   async read(): Promise<StockRecord | undefined> {
     const command = new GetParametersCommand({ Names: [this.#name] });
     const { Parameters: [found] = [] } = await this.#answered(
       'reading',
       this.#client.send(command, this.#within()),
     );
-    return found?.Value === undefined ? undefined : decodeRecord(found.Value);
+    if (found?.Value === undefined) return undefined;
+    if (isNewerRecord(found.Value)) throw new NewerRecordError(this.#name);
+    return decodeRecord(found.Value);
   }
 
   /** As `RecordStore.write`. Throws ParameterError. */
@@ -60,13 +62,32 @@ export class RecordParameter implements RecordStore {
   }
 }
 
+/** A newer version keeps more than this one would write back, so the record is left to it. */
+export class NewerRecordError extends ParameterError {
+  constructor(parameter: string) {
+    super(
+      `reading the record of builds: SSM parameter ${parameter}: a newer version of the autoscaler wrote it. This version neither uses nor replaces it, so each cold start learns again. Deploy the newer version, or delete the parameter (docs/operate.md, "The record of builds")`,
+    );
+  }
+}
+
 /** Of an advanced parameter (docs/internals/aws.md §4). */
 export const MOST_CHARACTERS = 8192;
 /** Of the JSON. A longer text does not come from here. */
 const MOST_BYTES = 1_000_000;
 
+/** Raise it if an older version could not use the record. Keep the packing and the field: they tell it so. */
+const VERSION = 1;
+
+const newerSchema = z.object({ version: z.int().gt(VERSION) });
+
+/** Whether a newer version of the autoscaler wrote the text. Never throws. */
+export function isNewerRecord(text: string): boolean {
+  return newerSchema.safeParse(unpack(text)).success;
+}
+
 const textSchema = z.object({
-  version: z.literal(1),
+  version: z.literal(VERSION),
   organizations: z.array(
     z.object({
       id: z.string() as unknown as z.ZodType<OrganizationId, OrganizationId>,
@@ -140,7 +161,7 @@ function pack({ organizations: all, choices }: StockRecord, after: number, ofEac
     });
     return kept.length === 0 ? [] : { id, upTo: Math.floor(upTo), logs: kept };
   });
-  const json = JSON.stringify({ version: 1, organizations, choices }, rounded);
+  const json = JSON.stringify({ version: VERSION, organizations, choices }, rounded);
   return deflateRawSync(json, { level: 9 }).toString('base64');
 }
 

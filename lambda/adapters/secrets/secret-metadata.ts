@@ -4,8 +4,8 @@
  * remembers the answers, and when it saw a version become current: AWS does not tell.
  */
 import {
+  ListSecretsCommand,
   ListSecretVersionIdsCommand,
-  paginateListSecrets,
   type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import type * as z from 'zod';
@@ -23,6 +23,7 @@ import type { Reading } from '../../decision/model/snapshot.ts';
 import { MINUTE_MS } from '../../decision/model/units.ts';
 import type { SecretList, WantedSecret } from '../../look/ports.ts';
 import { isDenied } from '../shared/aws-calls.ts';
+import { readPages } from '../shared/pages.ts';
 import { joinRows, type Rows, readingOfRows, rowsOf } from '../shared/rows.ts';
 import { describeSchemaMismatch } from '../shared/schema-mismatch.ts';
 import { type ListedSecret, listedSecretSchema, versionsSchema } from './schemas.ts';
@@ -50,24 +51,33 @@ export class SecretMetadata implements SecretList {
     this.#client = client;
   }
 
-  async entries(wanted: readonly WantedSecret[], now: EpochMs): Promise<Reading<SecretEntry>> {
+  async entries(
+    wanted: readonly WantedSecret[],
+    now: EpochMs,
+    signal?: AbortSignal,
+  ): Promise<Reading<SecretEntry>> {
     const ageMs = now - (this.#triedAt ?? Number.NEGATIVE_INFINITY);
     if (wanted.length > 0 && (ageMs >= REFRESH_MS || ageMs < 0 || lacksVersions(this.#latest, wanted))) {
       this.#triedAt = now;
-      this.#latest = await this.#refresh(wanted, now);
+      this.#latest = await this.#refresh(wanted, now, signal);
     }
     return this.#latest;
   }
 
-  async #refresh(wanted: readonly WantedSecret[], now: EpochMs): Promise<Reading<SecretEntry>> {
-    const abortSignal = AbortSignal.timeout(PATIENCE_MS);
+  async #refresh(
+    wanted: readonly WantedSecret[],
+    now: EpochMs,
+    signal: AbortSignal | undefined,
+  ): Promise<Reading<SecretEntry>> {
+    const patience = AbortSignal.timeout(PATIENCE_MS);
+    const abortSignal = signal === undefined ? patience : AbortSignal.any([patience, signal]);
     try {
-      const { items: listed, leftOut } = await this.#list(wanted, abortSignal);
+      const { items: listed, leftOut, incomplete } = await this.#list(wanted, abortSignal);
       const dated = await Promise.all(listed.map((entry) => this.#date(entry, wanted, abortSignal)));
       const items = dated.map(({ entry }) => entry);
       const failed = dated.find(({ cause }) => cause !== undefined);
-      if (failed === undefined && leftOut.length > 0)
-        return { ...readingOfRows(LISTING, { items, leftOut }), status: 'failed', takenAt: now };
+      if (failed === undefined && (leftOut.length > 0 || incomplete !== undefined))
+        return { ...readingOfRows(LISTING, { items, leftOut, incomplete }), status: 'failed', takenAt: now };
       return failed === undefined
         ? { status: 'ok', takenAt: now, items }
         : {
@@ -86,18 +96,23 @@ export class SecretMetadata implements SecretList {
   async #list(wanted: readonly WantedSecret[], abortSignal: AbortSignal): Promise<Rows<ListedSecret>> {
     const lists = await Promise.all(
       filtersFor(wanted).map(async (Filters) => {
-        const found: Rows<ListedSecret>[] = [];
-        const config = { client: this.#client, pageSize: PAGE };
-        for await (const page of paginateListSecrets(config, { Filters }, { abortSignal }))
-          found.push(parse('ListSecrets', secretRows, page.SecretList));
-        return joinRows(found);
+        const { items: pages, incomplete } = await readPages(
+          'ListSecrets',
+          async (NextToken) => {
+            const command = new ListSecretsCommand({ Filters, MaxResults: PAGE, NextToken });
+            const page = await this.#client.send(command, { abortSignal });
+            return { items: [parse('ListSecrets', secretRows, page.SecretList)], next: page.NextToken };
+          },
+          { signal: abortSignal },
+        );
+        return { ...joinRows(pages), incomplete };
       }),
     );
     // the name of a tagged secret may match too
-    const { items, leftOut } = joinRows(lists);
+    const { items, leftOut, incomplete } = joinRows(lists);
     const listed = unique(items, ({ ARN }) => ARN);
     const own = [...new Set(wanted.flatMap((it) => findSecret(listed, it, it) ?? []))];
-    return { items: own, leftOut: unique(leftOut, ({ row }) => row) };
+    return { items: own, leftOut: unique(leftOut, ({ row }) => row), incomplete };
   }
 
   /** Adds the versions if a task may have been created before the last change. */
@@ -133,9 +148,16 @@ export class SecretMetadata implements SecretList {
   }
 
   async #listVersions(SecretId: string, abortSignal: AbortSignal): Promise<readonly SecretVersion[]> {
-    const command = new ListSecretVersionIdsCommand({ SecretId, MaxResults: PAGE });
-    const { Versions } = await this.#client.send(command, { abortSignal });
-    const versions = parse('ListSecretVersionIds', versionsSchema, Versions);
+    const { items: versions, incomplete } = await readPages(
+      'ListSecretVersionIds',
+      async (NextToken) => {
+        const command = new ListSecretVersionIdsCommand({ SecretId, MaxResults: PAGE, NextToken });
+        const page = await this.#client.send(command, { abortSignal });
+        return { items: parse('ListSecretVersionIds', versionsSchema, page.Versions), next: page.NextToken };
+      },
+      { signal: abortSignal },
+    );
+    if (incomplete !== undefined) throw new SecretError(incomplete);
     return versions.filter(({ VersionStages }) =>
       VersionStages.some((stage) => stage === 'AWSCURRENT' || stage === 'AWSPREVIOUS'),
     );

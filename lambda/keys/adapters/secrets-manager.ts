@@ -9,6 +9,7 @@ import {
   TagResourceCommand,
   UpdateSecretVersionStageCommand,
 } from '@aws-sdk/client-secrets-manager';
+import { readPages } from '../../adapters/shared/pages.ts';
 import { Secret } from '../../adapters/shared/secret.ts';
 import type { EpochMs } from '../../decision/model/brands.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
@@ -97,20 +98,17 @@ export class SecretsManagerKeys implements KeySecrets {
 
   /** The filter matches beginnings, so it also finds secrets of stacks with longer names. */
   async #listAll(stack: string): Promise<readonly SecretListEntry[]> {
-    const entries: SecretListEntry[] = [];
-    let NextToken: string | undefined;
-    do {
-      const Filters = [
-        { Key: 'tag-key' as const, Values: [STACK_TAG] },
-        { Key: 'tag-value' as const, Values: [stack] },
-      ];
-      const answer = await this.#client.send(
-        new ListSecretsCommand({ Filters, MaxResults: PAGE, NextToken }),
-      );
-      entries.push(...(answer.SecretList ?? []));
-      NextToken = answer.NextToken;
-    } while (NextToken !== undefined);
-    return entries;
+    const Filters = [
+      { Key: 'tag-key' as const, Values: [STACK_TAG] },
+      { Key: 'tag-value' as const, Values: [stack] },
+    ];
+    const { items, incomplete } = await readPages('ListSecrets', async (NextToken) => {
+      const command = new ListSecretsCommand({ Filters, MaxResults: PAGE, NextToken });
+      const answer = await this.#client.send(command);
+      return { items: answer.SecretList ?? [], next: answer.NextToken };
+    });
+    if (incomplete === undefined) return items;
+    throw new KeysError('unanswered', `listing the secrets of stack ${stack}: ${incomplete}`);
   }
 }
 

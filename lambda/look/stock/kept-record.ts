@@ -43,7 +43,7 @@ export function withNewestBuilds({ organizations }: StockRecord, ofEach = 0): St
 
 /** Keeps one record. Both throw if the store does not answer within about two seconds. */
 export interface RecordStore {
-  /** Undefined: the store has no record that can be used. */
+  /** Undefined: the store has no record that can be used. Throws also if a newer version wrote it. */
   read(): Promise<StockRecord | undefined>;
   write(record: StockRecord): Promise<void>;
 }

@@ -62,7 +62,7 @@ function start({
     clock.at = NOW + minutes * MINUTE;
     return look(isSole);
   };
-  return { requests, failures, loaded, waits, lookAt, endWait: slept.resolve };
+  return { requests, failures, loaded, waits, kept, lookAt, endWait: slept.resolve };
 }
 
 const refuses = () => Promise.reject(new Error('no route'));
@@ -96,6 +96,25 @@ it('looks without the record when the store is slow, and gives it to the learner
   await lookAt(2);
   expect(loaded).toEqual([NOTHING]);
   expect(requests).toEqual(['read']);
+});
+
+it('does not replace a record that came too late for this look', async () => {
+  const answer = Promise.withResolvers<StockRecord>();
+  const { requests, loaded, kept, lookAt, endWait } = start({
+    store: { read: () => answer.promise },
+    saved: () => MORE,
+  });
+  endWait();
+  await kept.ready();
+  kept.restore(NOW);
+  answer.resolve(known(1));
+  await answer.promise;
+  await Promise.resolve();
+  await kept.save();
+  expect(requests).toEqual(['read']);
+  await lookAt(1);
+  expect(loaded).toEqual([known(1)]);
+  expect(requests).toEqual(['read', 'write']);
 });
 
 it('writes what has changed at once, but at most once a minute', async () => {

@@ -29,26 +29,30 @@ export async function reading<T>(
   }
 }
 
-/**
- * Reads a list. A parameter that coderd refuses is left out, and the list is incomplete; none of `needed`, without
- * which it would be another list. Throws CoderdError.
- */
+type ListRequest = {
+  /** The parameters without which it would be another list. @default none */
+  readonly needed?: readonly string[];
+  /** Ends the requests. @default never */
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** Reads a list. A parameter that coderd refuses is left out, and the list is incomplete. Throws CoderdError. */
 export async function getList<T>(
   http: CoderdHttp,
   path: string,
   query: Readonly<Record<string, string>>,
   schema: z.ZodType<Rows<T>>,
-  needed: readonly string[] = [],
+  { needed = [], signal }: ListRequest = {},
 ): Promise<Document<Rows<T>>> {
   try {
-    return await http.get(path, query, schema);
+    return await http.get(path, query, schema, signal);
   } catch (cause) {
     const all = cause instanceof CoderdError ? cause.refused : [];
     const refused = all.filter(({ field }) => field in query);
     if (refused.length === 0 || refused.some(({ field }) => needed.includes(field))) throw cause;
     const names = new Set(refused.map(({ field }) => field));
     const rest = Object.fromEntries(Object.entries(query).filter(([name]) => !names.has(name)));
-    const { value, date } = await http.get(path, rest, schema);
+    const { value, date } = await http.get(path, rest, schema, signal);
     const told = refused.map(({ field, detail }) => `${field} (${detail})`).join(', ');
     const incomplete = `coderd refuses ${told}, so ${names.size === 1 ? 'it was' : 'they were'} left out`;
     return { value: { ...value, incomplete }, date };
