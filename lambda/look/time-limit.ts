@@ -4,24 +4,20 @@
  * forecast has a budget of its own, because it can serve earlier lists.
  */
 import type { Reading } from '../decision/model/snapshot.ts';
-import type { Coderd, ReadableEcs } from './ports.ts';
+import type { Coderd, ReadableEcs, StartTimer } from './ports.ts';
 
-/** In real time. An invocation has 55 s, and what this leaves is for the writes to ECS. */
+/** An invocation has 55 s, and what this leaves is for the writes to ECS. */
 const READINGS_MS = 30_000;
 
 export class TimeLimit {
   readonly #over = Promise.withResolvers<void>();
-  readonly #timer: ReturnType<typeof setTimeout>;
   readonly #ms: number;
-
-  constructor(ms = READINGS_MS) {
-    this.#ms = ms;
-    this.#timer = setTimeout(() => this.#over.resolve(), ms);
-  }
-
   /** Call it after the last reading. */
-  end(): void {
-    clearTimeout(this.#timer);
+  readonly end: () => void;
+
+  constructor(ms = READINGS_MS, startTimer: StartTimer = startRealTimer) {
+    this.#ms = ms;
+    this.end = startTimer(ms, () => this.#over.resolve());
   }
 
   coderd(coderd: Coderd): Coderd {
@@ -63,4 +59,9 @@ export class TimeLimit {
   #or<T>(late: T, value: Promise<T>): Promise<T> {
     return Promise.race([value, this.#over.promise.then(() => late)]);
   }
+}
+
+function startRealTimer(ms: number, act: () => void): () => void {
+  const timer = setTimeout(act, ms);
+  return () => clearTimeout(timer);
 }

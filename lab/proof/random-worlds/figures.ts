@@ -38,6 +38,8 @@ type WorldCounts = NumbersOf<typeof COUNTED>;
 export type WorldResult = WorldCounts & {
   readonly seed: number;
   readonly watched: WatchedFigures;
+  /** Of all looks: see `LookLog.digest`. */
+  readonly digest: string;
   /** Every violation that was found, each as a text; empty if there is none. */
   readonly problems: readonly string[];
 };

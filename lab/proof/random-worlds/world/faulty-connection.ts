@@ -6,6 +6,7 @@ import type { Random } from '../../../world/base/random.ts';
 import type { VirtualScheduler } from '../../../world/base/virtual-scheduler.ts';
 import { NoAnswer } from '../../../world/coderd/routes/in-process.ts';
 import type { Range } from '../../../world/ecs/parts/latencies.ts';
+import { ENDED } from '../../../world/in-process/ports.ts';
 
 export type ConnectionFaults = {
   /** Share of all calls that fail before they take effect, 0 to 1. */
@@ -28,8 +29,6 @@ export class ConnectionError extends NoAnswer {
   override readonly name = 'ConnectionError';
 }
 
-const NEVER: Promise<never> = new Promise(() => {});
-
 export class FaultyConnection {
   readonly #options: ConnectionOptions;
 
@@ -37,9 +36,13 @@ export class FaultyConnection {
     this.#options = options;
   }
 
-  async call<T>(act: () => T): Promise<T> {
-    const { faults, isCutOff } = this.#options;
-    if (isCutOff()) return NEVER;
+  /** Returns `ENDED` itself, which tells the ports that the process has ended. */
+  call<T>(act: () => T): Promise<T> {
+    return this.#options.isCutOff() ? ENDED : this.#call(act);
+  }
+
+  async #call<T>(act: () => T): Promise<T> {
+    const { faults } = this.#options;
     await this.#waitHalfLatency();
     if (this.#happens(faults().failing)) throw new ConnectionError('calling: the connection was refused');
     const answer = act();
