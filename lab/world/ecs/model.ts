@@ -94,6 +94,10 @@ export class EcsModel {
   readonly refusingTasks = new Set<string>();
   /** Ids of tasks and names of services whose rows lack what their readers need; of tasks also the protection. */
   readonly unreadable = new Set<string>();
+  /** Names of services that no list has, although they run. */
+  readonly unlisted = new Set<string>();
+  /** Operations that end with an error of AWS's own. */
+  readonly failing = new Set<string>();
   /** While set, AWS takes back this share of the new tasks on Spot, so long after their start. */
   reclaims: { readonly share: number; readonly afterMs: readonly [from: number, to: number] } | undefined;
   /** This share of the tasks freezes as soon as it runs. */

@@ -20,6 +20,8 @@ export type ConnectionOptions = {
   readonly random: Random;
   /** Time from a call to its answer, in milliseconds. */
   readonly latency: Range;
+  /** What an answer takes beside that, in milliseconds. @default nothing */
+  readonly costMs?: () => number;
   readonly faults: () => ConnectionFaults;
   /** Called before each call: true once the invocation has ended, so no later call is made. */
   readonly isCutOff: () => boolean;
@@ -53,7 +55,8 @@ export class FaultyConnection {
   }
 
   #waitHalfLatency(): Promise<void> {
-    return this.#options.scheduler.wait(Math.round(this.#options.random.whole(...this.#options.latency) / 2));
+    const { scheduler, random, latency, costMs = () => 0 } = this.#options;
+    return scheduler.wait(Math.round((random.whole(...latency) + costMs()) / 2));
   }
 
   /** Draws even when the share is 0, so that adding a fault changes nothing else in the world. */
