@@ -9,7 +9,7 @@ const SEED = 2324;
 /** Another short world. */
 const OTHER = 454;
 
-const requestOf = (seed: number) => ({ seed, isUnguarded: false, isQuiet: false });
+const requestOf = (seed: number) => ({ seed, isUnguarded: false, isQuiet: false, hasTwin: false });
 
 it('plays a world the same alone, after another one, and on one and two threads', async () => {
   const alone = await runRequest(requestOf(SEED));
