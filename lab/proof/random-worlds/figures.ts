@@ -30,7 +30,7 @@ const COUNTED = {
   fakeDaemons: 'daemons that claimed a task of others',
   recordFaults: 'records of builds lost, old, wrong or denied',
   /** Each time that lists fail counts. */
-  sightFaults: 'services without a row, lists that fail with starts, old heartbeats',
+  sightFaults: 'services without a row, lists that failed, old heartbeats',
   messageFaults: 'messages for the next look lost, repeated or late',
 } as const;
 

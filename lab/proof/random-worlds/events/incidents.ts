@@ -5,7 +5,7 @@ import type { Random } from '../../../world/base/random.ts';
 import type { FleetPool } from '../world/fleet.ts';
 import { INCIDENTS, type Incident, timesSource } from '../world/plan.ts';
 import { spreadMs, type WorldEvents } from '../world/world-events.ts';
-import { ageHeartbeats, failStartsUnread, hideService, PULL_FAILURE } from './partial-sight.ts';
+import { ageHeartbeats, failLists, hideService, PULL_FAILURE } from './partial-sight.ts';
 
 /** Of a drain request (docs/internals/architecture.md, "The lease"); here to any running task. */
 const ASK_MINUTES = 1380;
@@ -116,8 +116,7 @@ function incidentsOf(
     'tasks freezing': () => freezingTasks(events, random),
     'license lost': () => lostLicense(events, random),
     'service without a row': () => toService((part) => hideService(events, random, part)),
-    'starts failing unread': () =>
-      toPool(({ name }) => failStartsUnread(events, random, name) ?? `${name}: has no key`),
+    'lists failing': () => toPool(({ name }) => failLists(events, random, name) ?? `${name}: has no key`),
     'heartbeats old': () => ageHeartbeats(events, random),
   };
 }

@@ -1,5 +1,5 @@
 /**
- * What looks cannot see, or see wrongly: a service without a row, lists that fail while starts fail, heartbeats
+ * What looks cannot see, or see wrongly: a service without a row, lists that fail, also while starts fail, heartbeats
  * that look old. The twin of a world (`WorldPlan.hasWholeSight`) has the same events without these.
  */
 import { MINUTE_MS, SECOND_MS } from '../../../../lambda/decision/model/units.ts';
@@ -47,22 +47,22 @@ export function hideService(events: WorldEvents, random: Random, part: string): 
   return `${part} is ${kind} for ${Math.round(ms / SECOND_MS)} s`;
 }
 
-/** The key is deleted, or the image cannot be pulled, and meanwhile lists fail. */
-export function failStartsUnread(events: WorldEvents, random: Random, pool: string): string | undefined {
+/** Lists fail for a time, mostly while starts of a pool fail: its key is deleted, or its image cannot be pulled. */
+export function failLists(events: WorldEvents, random: Random, pool: string): string | undefined {
   const { world } = events;
   const { ecs, timeline } = world;
-  const cause = random.pick(['key', 'image'] as const) ?? 'key';
+  const cause = random.pick(['key deleted', 'no image', 'starts succeed'] as const);
   const lists = random.pick(FAILING_LISTS) ?? [];
   const { everyMs, forMs } = random.pick(OUTAGES) ?? { everyMs: MINUTE_MS, forMs: 0 };
   const ms = spreadMs(random, 5 * MINUTE_MS, 60 * MINUTE_MS);
   const firstMs = random.whole(0, everyMs - forMs);
-  if (world.keyId(pool) === undefined) return undefined;
+  if (cause === 'key deleted' && world.keyId(pool) === undefined) return undefined;
   const { name } = world.service(pool).identity;
-  if (cause === 'key') world.deleteKey(pool);
-  else ecs.failStarts(name, PULL_FAILURE);
+  if (cause === 'key deleted') world.deleteKey(pool);
+  if (cause === 'no image') ecs.failStarts(name, PULL_FAILURE);
   lasting(events, ms, () => {
-    if (cause === 'key') world.renewKey(pool);
-    else ecs.failStarts(name);
+    if (cause === 'key deleted') world.renewKey(pool);
+    if (cause === 'no image') ecs.failStarts(name);
   });
   const fail = (isFailing: boolean): void => setFailing(events, lists, isFailing);
   for (let atMs = firstMs; atMs < ms; atMs += everyMs)

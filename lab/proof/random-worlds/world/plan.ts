@@ -45,7 +45,7 @@ const MOST_AN_HOUR = {
   'tasks freezing': { most: 0.5, rate: 76, times: 77 },
   'license lost': { most: 0.5, rate: 79, times: 80 },
   'service without a row': { most: 4, rate: 81, times: 82 },
-  'starts failing unread': { most: 2, rate: 83, times: 84 },
+  'lists failing': { most: 2, rate: 83, times: 84 },
   'heartbeats old': { most: 2, rate: 85, times: 86 },
 } as const satisfies Readonly<Record<string, number | Later>>;
 
