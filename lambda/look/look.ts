@@ -30,7 +30,7 @@ async function observeAndDecide(
     signal,
   }: { readonly memory?: LookMemory | undefined; readonly signal?: AbortSignal | undefined } = {},
 ): Promise<Decided> {
-  const limit = new TimeLimit(signal);
+  const limit = new TimeLimit({ until: signal, startTimer: ports.clock.startTimer });
   const [observed] = await Promise.all([observe(ports, config, limit), ports.record?.ready(memory?.isSole)]);
   ports.record?.restore(observed.takenAt);
   const snapshot = {

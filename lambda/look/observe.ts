@@ -23,7 +23,7 @@ import { TimeLimit } from './time-limit.ts';
 export async function observe(
   { coderd, ecs, secrets: list, clock }: Ports,
   config: Config,
-  limit = new TimeLimit(),
+  limit = new TimeLimit({ startTimer: clock.startTimer }),
 ): Promise<Snapshot> {
   const startedAt = clock.now();
   const aws = observeEcs(limit.ecs(ecs));

@@ -126,7 +126,12 @@ export interface SecretList {
 export interface Clock {
   now(): EpochMs;
   sleep(ms: number): Promise<void>;
+  /** @default by the clock of the process */
+  readonly startTimer?: StartTimer;
 }
+
+/** Calls `act` after `ms`, unless the function that it returns is called before. */
+export type StartTimer = (ms: number, act: () => void) => () => void;
 
 export type Ports = {
   readonly coderd: Coderd;

@@ -4,33 +4,36 @@
  * and the license have budgets of their own, because they can serve earlier answers.
  */
 import type { Reading } from '../decision/model/snapshot.ts';
-import type { Coderd, ReadableEcs } from './ports.ts';
+import type { Coderd, ReadableEcs, StartTimer } from './ports.ts';
 
-/** In real time. An invocation has 55 s, and what this leaves is for the writes to ECS. */
+/** An invocation has 55 s, and what this leaves is for the writes to ECS. */
 const READINGS_MS = 30_000;
+
+type TimeLimitOptions = {
+  /** Aborts when the invocation is over. @default never */
+  readonly until?: AbortSignal | undefined;
+  readonly ms?: number;
+  /** @default by the clock of the process */
+  readonly startTimer?: StartTimer | undefined;
+};
 
 export class TimeLimit {
   /** Aborts when the time is up, or the invocation is over. */
   readonly signal: AbortSignal;
   readonly #over = Promise.withResolvers<void>();
-  readonly #timer: ReturnType<typeof setTimeout>;
   #why = 'the invocation ended before the answer came; the next one looks again';
+  /** Call it after the last reading. */
+  readonly end: () => void;
 
-  /** `until`: aborts when the invocation is over. @default never */
-  constructor(until?: AbortSignal, ms = READINGS_MS) {
+  constructor({ until, ms = READINGS_MS, startTimer = startRealTimer }: TimeLimitOptions = {}) {
     const late = new AbortController();
-    this.#timer = setTimeout(() => {
+    this.end = startTimer(ms, () => {
       this.#why = `the readings of this look took longer than ${ms / 1000} s; check the load of coderd and its database, and the network`;
       late.abort();
-    }, ms);
+    });
     this.signal = until === undefined ? late.signal : AbortSignal.any([late.signal, until]);
     if (this.signal.aborted) this.#over.resolve();
     this.signal.addEventListener('abort', () => this.#over.resolve(), { once: true });
-  }
-
-  /** Call it after the last reading. */
-  end(): void {
-    clearTimeout(this.#timer);
   }
 
   coderd(coderd: Coderd): Coderd {
@@ -84,4 +87,9 @@ export class TimeLimit {
   #or<T, Late>(late: Late, value: Promise<T>): Promise<T | Late> {
     return Promise.race([this.#over.promise.then(() => late), value]);
   }
+}
+
+function startRealTimer(ms: number, act: () => void): () => void {
+  const timer = setTimeout(act, ms);
+  return () => clearTimeout(timer);
 }

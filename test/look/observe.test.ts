@@ -188,7 +188,7 @@ describe('readings that are late', () => {
     const snapshot = await observe(
       { coderd, ecs: clusters, clock },
       aConfig(...pools),
-      new TimeLimit(undefined, 20),
+      new TimeLimit({ ms: 20 }),
     );
     const [data, known] = snapshot.coder.organizations;
     expect(data?.jobs).toEqual(lateBy('listing provisioner jobs of organization "data"'));
@@ -215,7 +215,7 @@ describe('readings that are late', () => {
         return reading([]);
       },
     };
-    await observe({ coderd, ecs: clusters, secrets, clock }, aConfig(aPool()), new TimeLimit(undefined, 20));
+    await observe({ coderd, ecs: clusters, secrets, clock }, aConfig(aPool()), new TimeLimit({ ms: 20 }));
     expect(signals.map((signal) => signal?.aborted)).toEqual([true, true, true, true]);
   });
 
@@ -223,7 +223,11 @@ describe('readings that are late', () => {
     const own = coderdOf(['default']);
     const over = new AbortController();
     const mute: Ecs = { ...ecs, services: never };
-    const observing = observe({ ...own, ecs: mute, clock }, aConfig(aPool()), new TimeLimit(over.signal));
+    const observing = observe(
+      { ...own, ecs: mute, clock },
+      aConfig(aPool()),
+      new TimeLimit({ until: over.signal }),
+    );
     over.abort();
     expect((await observing).ecs.services).toMatchObject({
       status: 'failed',
@@ -239,7 +243,7 @@ describe('readings that are late', () => {
     const { coder, ...snapshot } = await observe(
       { coderd, ecs: mute, clock },
       aConfig(aPool()),
-      new TimeLimit(undefined, 20),
+      new TimeLimit({ ms: 20 }),
     );
     expect(coder.organizations[0]?.jobs).toEqual(lateBy('listing organizations'));
     expect(snapshot.ecs.services).toEqual(lateBy('listing services of cluster "coder"'));

@@ -106,7 +106,7 @@ export class Autoscaler {
   #line(): Line {
     const { scheduler, events } = this.#options;
     const random = this.#random;
-    const { looks, line, callLatency } = events.plan;
+    const { looks, line, callLatency, coderdMsAJob } = events.plan;
     const draws = { crash: random.next(), slow: random.next(), calls: random.whole(...CALLS_BEFORE_CRASH) };
     const isCrashing = this.#hasFaults && draws.crash < looks.crashing;
     const isSlow = this.#hasFaults && draws.slow < looks.slow;
@@ -119,8 +119,12 @@ export class Autoscaler {
     const isCutOff = (): boolean => ++calls >= draws.calls && isCrashing;
     const common = { scheduler, random, latency, isCutOff };
     const aws = new FaultyConnection({ ...common, faults });
+    const { coderd: model } = events.world;
+    const pending = (): number =>
+      coderdMsAJob === 0 ? 0 : [...model.openJobs()].filter(({ status }) => status === 'pending').length;
     const coderd = new FaultyConnection({
       ...common,
+      costMs: () => coderdMsAJob * pending(),
       faults: () => (events.isCoderdDown ? ALL_FAIL : faults()),
     });
     return {

@@ -44,7 +44,7 @@ const BOUNDS: readonly Bound[] = [
   },
   {
     // of pools that are full: the worlds submit more than some of their limits allow
-    what: 'jobs that a pool fits, failed by coderd after 30 minutes',
+    what: 'jobs that a pool fitted for three starts, failed by coderd after 30 minutes',
     of: ({ watched, builds }) => [watched.reaped, builds],
     quiet: 27,
     faulty: 81,

@@ -1,6 +1,7 @@
 /** What a simulation counts in its worlds, and the table of it. */
 import Table from 'cli-table3';
 import { percentile, sum } from '../../../lambda/decision/model/collections.ts';
+import type { Cost } from './twins.ts';
 import { WATCHED, type WatchedFigures } from './watch.ts';
 
 /** What each world counts, with the labels of the table. */
@@ -28,6 +29,8 @@ const COUNTED = {
   secretsChanged: 'keys that people replaced',
   fakeDaemons: 'daemons that claimed a task of others',
   recordFaults: 'records of builds lost, old, wrong or denied',
+  /** Each time that lists fail counts. */
+  sightFaults: 'services without a row, lists that failed, old heartbeats',
   messageFaults: 'messages for the next look lost, repeated or late',
 } as const;
 
@@ -38,6 +41,10 @@ type WorldCounts = NumbersOf<typeof COUNTED>;
 export type WorldResult = WorldCounts & {
   readonly seed: number;
   readonly watched: WatchedFigures;
+  /** What the same world costs if looks see all. @default it was not played */
+  readonly twin?: Cost;
+  /** Of all looks: see `LookLog.digest`. */
+  readonly digest: string;
   /** Every violation that was found, each as a text; empty if there is none. */
   readonly problems: readonly string[];
 };

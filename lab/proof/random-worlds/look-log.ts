@@ -1,4 +1,5 @@
 /** Collects the results of a world's looks, and the problems: actions that a look must not take. */
+import { createHash } from 'node:crypto';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import { type OrphanEvent, orphansOf } from '../../../lambda/look/orphan-event.ts';
@@ -26,6 +27,8 @@ export class LookLog {
   readonly orphans = new Map<string, OrphanEvent>();
   readonly problems: string[] = [];
   readonly #options: LookLogOptions;
+  /** Of the time, the plan and the outcome of each look, in their order. */
+  readonly #digest = createHash('sha256');
   /** Number of drain requests that ECS accepted, by task. */
   readonly #asks = new Map<string, number>();
 
@@ -37,6 +40,8 @@ export class LookLog {
     const { world, readLagMs = 0 } = this.#options;
     const from = plusMs(world.timeline.now(), -durationMs);
     this.looks += 1;
+    const { plan, outcome } = result;
+    this.#digest.update(JSON.stringify([world.timeline.now(), plan, outcome.applied, outcome.refused]));
     this.report = reportOf(result);
     for (const orphan of orphansOf(result.plan.findings)) this.orphans.set(orphan.job, orphan);
     this.problems.push(
@@ -45,6 +50,11 @@ export class LookLog {
       ...this.#askedTooOften(result),
     );
     this.#describeLook(result);
+  }
+
+  /** Equal for two worlds only if each look came at the same time, saw the same and did the same. */
+  digest(): string {
+    return this.#digest.copy().digest('hex').slice(0, 16);
   }
 
   addError(error: unknown): void {

@@ -8,6 +8,7 @@ import { wholeNumber } from '../../world/base/whole-number.ts';
 import { exceededBounds } from './bounds.ts';
 import { sumUp, tableOf, type WorldResult } from './figures.ts';
 import { runWorld } from './run-world.ts';
+import { exceededByTwin, twinTable } from './twins.ts';
 import { planOf } from './world/quiet.ts';
 import { runWorlds } from './worlds.ts';
 
@@ -19,6 +20,7 @@ type Options = {
   readonly json: boolean;
   readonly guards: boolean;
   readonly quiet: boolean;
+  readonly twins: boolean;
   readonly world?: number;
 };
 
@@ -37,6 +39,7 @@ const options = new Command('sim:leaves')
   .option('--no-guards', 'run tasks without a guard, to check that the simulation then finds killed builds')
   .option('--worlds <number>', 'stop after this many worlds, however many tasks have left', wholeNumber)
   .option('--quiet', 'run worlds in which nothing fails and nobody intervenes', false)
+  .option('--twins', 'play each world also with looks that see all, and compare launches and waits', false)
   .option('--json', 'print the figures as one JSON object on the last line', false)
   .parse()
   .opts<Options>();
@@ -46,12 +49,16 @@ const results = options.world === undefined ? await runAll(options) : [await run
 const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
 const figures = sumUp(results, { seed: options.seed, seconds });
 process.stdout.write(`${tableOf(figures)}\n`);
+if (options.twins) process.stdout.write(`${twinTable(results)}\n`);
 for (const result of results) process.stdout.write(problemsText(result, options));
 if (options.json) process.stdout.write(`${JSON.stringify(figures)}\n`);
+const dear = results.flatMap(exceededByTwin);
+for (const text of dear) process.stdout.write(`${text}\n`);
 const isAsDrawn = options.guards && options.world === undefined;
 const exceeded = isAsDrawn ? exceededBounds(figures, options.quiet ? 'quiet' : 'faulty') : [];
 for (const text of exceeded) process.stdout.write(`${text}\n`);
-process.exitCode = exceeded.length > 0 || results.some(({ problems }) => problems.length > 0) ? 1 : 0;
+process.exitCode =
+  exceeded.length + dear.length > 0 || results.some(({ problems }) => problems.length > 0) ? 1 : 0;
 
 async function runAll(options: Options): Promise<readonly WorldResult[]> {
   let progress = { leaves: 0, worlds: 0 };
@@ -68,6 +75,7 @@ async function runAll(options: Options): Promise<readonly WorldResult[]> {
       workers: Math.max(1, options.workers),
       isUnguarded: !options.guards,
       isQuiet: options.quiet,
+      hasTwins: options.twins,
       onProgress: (now) => {
         progress = now;
       },

@@ -84,6 +84,7 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
     builds: world.coderd.jobs().filter(({ workerId }) => workerId !== undefined).length,
     ...ledger.figures,
     watched: watch.figures(),
+    digest: log.digest(),
     problems: [
       ...killedBuilds(world),
       ...lostJobs(world, events.crashes.length),

@@ -3,11 +3,9 @@ import { PREBUILDS_USER } from '../../../lambda/decision/demand/record.ts';
 import { type EpochMs, type JobId, poolOfPart } from '../../../lambda/decision/model/brands.ts';
 import { sum } from '../../../lambda/decision/model/collections.ts';
 import { type Finding, type Floor, type PoolPlan, REPLACING } from '../../../lambda/decision/model/plan.ts';
-import { canRun } from '../../../lambda/decision/model/tags.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../lambda/decision/model/units.ts';
 import { POLL_MS } from '../../../lambda/decision/supply/daemons.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
-import type { JobRecord } from '../../world/coderd/tables/jobs.ts';
 import type { EcsTask } from '../../world/ecs/task.ts';
 import { type PoolTasks, tasksByPool } from './tasks-by-pool.ts';
 import type { FleetPool } from './world/fleet.ts';
@@ -30,7 +28,8 @@ export const WATCHED = {
   /** In worlds whose processes live for longer than a minute: they remember. */
   repeatedRefusals: 'requests refused twice for one task within a minute',
   falseContested: 'looks with count-contested without others that change the count',
-  reaped: 'jobs that a pool fits, failed by coderd after 30 minutes',
+  /** While they waited, a pool that was not retiring fitted them for longer than three starts. */
+  reaped: 'jobs that a pool fitted for three starts, failed by coderd after 30 minutes',
   /** Longer than three starts, although a pool that fits has room all that time. Prebuilds may wait. */
   stalled: 'jobs that waited three starts beside a pool with room',
 } as const;
@@ -113,12 +112,16 @@ export class Watch {
   }
 
   figures(): WatchedFigures {
-    const jobs = this.#events.world.coderd.jobs();
+    const { world, fleet } = this.#events;
+    const jobs = world.coderd.jobs();
+    const isReaped = (job: (typeof jobs)[number]): boolean => {
+      const waited = { from: job.createdAt, to: job.completedAt ?? this.#now() };
+      return job.failedBy === 'pending-reaper' && fleet.fittedMs(job, waited) > this.#threeStartsMs();
+    };
     return {
       ...this.#counts,
-      launches: this.#events.world.figures().tasks.launched - this.#first.size,
-      reaped: jobs.filter((job) => job.failedBy === 'pending-reaper' && this.#poolsFor(job).length > 0)
-        .length,
+      launches: world.figures().tasks.launched - this.#first.size,
+      reaped: jobs.filter(isReaped).length,
       waits: jobs.flatMap(({ createdAt, startedAt, workerId }) =>
         startedAt === undefined || workerId === undefined ? [] : [(startedAt - createdAt) / SECOND_MS],
       ),
@@ -231,7 +234,7 @@ export class Watch {
 
   /** A pool has room if it may add a task under its `max` and under `maxTasks`. */
   #watchJobs(tasks: ReadonlyMap<string, PoolTasks>): void {
-    const { world, plan } = this.#events;
+    const { world, plan, fleet } = this.#events;
     const total = sum([...tasks.values()], ({ staying, leaving }) => staying + leaving);
     const wanted = sum(world.ecs.services(), ({ state }) => state.desiredCount);
     const { maxTasks, dollarsPerHour = Number.POSITIVE_INFINITY } = plan;
@@ -240,7 +243,7 @@ export class Watch {
     const now = this.#now();
     for (const job of world.coderd.openJobs()) {
       const isWaiting = job.status === 'pending' && job.initiatorId !== PREBUILDS_USER;
-      if (!isWaiting || !this.#poolsFor(job).some(hasRoom)) {
+      if (!isWaiting || !fleet.poolsFor(job).some(hasRoom)) {
         this.#roomSince.delete(job.id);
         continue;
       }
@@ -250,16 +253,6 @@ export class Watch {
       this.#stalled.add(job.id);
       this.#counts.stalled += 1;
     }
-  }
-
-  #poolsFor({ organizationId, tags }: Pick<JobRecord, 'organizationId' | 'tags'>): readonly FleetPool[] {
-    const { world, fleet } = this.#events;
-    return fleet.pools.filter(
-      (pool) =>
-        !pool.retiring &&
-        world.coderd.organizationId(pool.organization) === organizationId &&
-        canRun(pool.tags, tags),
-    );
   }
 
   /** The longest of this world: reads that lag, two looks, the scheduler, the boot, the lease, coderd's poll. */

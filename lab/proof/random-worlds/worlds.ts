@@ -2,6 +2,7 @@
 import { serveRequests, startWorkerPool } from '../../world/base/worker-pool.ts';
 import type { WorldResult } from './figures.ts';
 import { runWorld } from './run-world.ts';
+import { costOf } from './twins.ts';
 import { worldSeeds } from './world/plan.ts';
 import { planOf } from './world/quiet.ts';
 
@@ -16,21 +17,38 @@ export type WorldsOptions = {
   readonly workers?: number;
   /** Whether tasks run without a guard. @default false */
   readonly isUnguarded?: boolean;
+  /** Whether each world is played a second time, with looks that see all. @default false */
+  readonly hasTwins?: boolean;
   readonly onProgress?: (progress: { readonly leaves: number; readonly worlds: number }) => void;
 };
 
-type WorldRequest = { readonly seed: number; readonly isUnguarded: boolean; readonly isQuiet: boolean };
+type WorldRequest = {
+  readonly seed: number;
+  readonly isUnguarded: boolean;
+  readonly isQuiet: boolean;
+  readonly hasTwin: boolean;
+};
 
 /** Stop after this many worlds with problems: more of them add little. */
 const ENOUGH_FAILURES = 5;
 
-export function runRequest({ seed, isUnguarded, isQuiet }: WorldRequest): Promise<WorldResult> {
-  return runWorld(planOf(seed, isQuiet), { isUnguarded });
+export async function runRequest({
+  seed,
+  isUnguarded,
+  isQuiet,
+  hasTwin,
+}: WorldRequest): Promise<WorldResult> {
+  const plan = planOf(seed, isQuiet);
+  const result = await runWorld(plan, { isUnguarded });
+  if (!hasTwin) return result;
+  const whole = await runWorld({ ...plan, hasWholeSight: true }, { isUnguarded });
+  const problems = [...result.problems, ...whole.problems.map((problem) => `if looks see all: ${problem}`)];
+  return { ...result, problems, twin: costOf(whole) };
 }
 
 /** In the order of the worlds: only as many as needed, or fewer if too many have problems. */
 export async function runWorlds(options: WorldsOptions): Promise<readonly WorldResult[]> {
-  const { seed, workers = 1, isUnguarded = false, isQuiet = false } = options;
+  const { seed, workers = 1, isUnguarded = false, isQuiet = false, hasTwins = false } = options;
   const seeds = worldSeeds(seed);
   const results: (WorldResult | undefined)[] = [];
   const enough = (): readonly WorldResult[] | undefined => takeEnough(results, options);
@@ -43,7 +61,10 @@ export async function runWorlds(options: WorldsOptions): Promise<readonly WorldR
   const drive = async (): Promise<void> => {
     while (enough() === undefined) {
       const index = results.push(undefined) - 1;
-      results[index] = await pool.run({ seed: seeds.next().value, isUnguarded, isQuiet });
+      results[index] = await pool.run({
+        ...{ seed: seeds.next().value, isUnguarded, isQuiet },
+        hasTwin: hasTwins,
+      });
     }
   };
   try {

@@ -1,12 +1,13 @@
 /** Which process of the function runs an invocation. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
-import { HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../lambda/decision/model/units.ts';
+import type { LookResult } from '../../../lambda/look/look.ts';
 import { type Lab, startLab } from '../../../test/support/lab.ts';
 import { Random } from '../../world/base/random.ts';
 import { VirtualScheduler } from '../../world/base/virtual-scheduler.ts';
 import { InProcessFunction } from '../../world/in-process/function.ts';
-import { type AwsCall, atOnce } from '../../world/in-process/ports.ts';
+import { type AwsCall, atOnce, ENDED } from '../../world/in-process/ports.ts';
 
 const NEVER: Promise<never> = new Promise(() => {});
 
@@ -22,16 +23,16 @@ function deploy() {
   const scheduler = new VirtualScheduler(world.timeline);
   const start = scheduler.now();
   const startsAt: number[] = [];
-  const deployed = { startsAt, isCrashing: false, waitMs: 0 };
+  const looks: { readonly look: LookResult; readonly tookMs: number }[] = [];
+  const deployed = { startsAt, looks, coderd: 'answers' as 'answers' | 'hangs' | 'crashes', waitMs: 0 };
   const others: AwsCall = async (answer, operation) => {
     if (operation === 'GetParameters') startsAt.push(scheduler.now() - start);
     return answer();
   };
   const line = {
-    coderd: async <T>(answer: () => T): Promise<T> => {
-      if (deployed.isCrashing) return NEVER;
-      await scheduler.wait(deployed.waitMs);
-      return answer();
+    coderd: <T>(answer: () => T): Promise<T> => {
+      if (deployed.coderd === 'answers') return scheduler.wait(deployed.waitMs).then(answer);
+      return deployed.coderd === 'hangs' ? NEVER : ENDED;
     },
     ecs: atOnce,
     others,
@@ -42,7 +43,7 @@ function deploy() {
     config: () => config,
     random: new Random(1),
     line: () => line,
-    onLook: () => {},
+    onLook: (look, tookMs) => void looks.push({ look, tookMs }),
     onInvoked: () => {},
   });
   void autoscaler.run(0);
@@ -72,10 +73,26 @@ describe('a process of the function', () => {
   it('is gone with its memory after a crash', async () => {
     const { deployed, pass } = deploy();
     await pass(5 * MINUTE_MS);
-    deployed.isCrashing = true;
+    deployed.coderd = 'crashes';
     await pass(MINUTE_MS);
-    deployed.isCrashing = false;
+    deployed.coderd = 'answers';
+    const looks = deployed.looks.length;
+    await pass(50 * SECOND_MS);
+    expect(deployed.looks).toHaveLength(looks);
     await pass(20 * MINUTE_MS);
     expect(deployed.startsAt).toEqual([0, 7 * MINUTE_MS]);
+  });
+
+  it('ends a look after 30 s of the world if coderd does not answer', async () => {
+    const { deployed, pass } = deploy();
+    await pass(90 * SECOND_MS);
+    deployed.coderd = 'hangs';
+    await pass(MINUTE_MS);
+    const { look, tookMs } = deployed.looks.at(-1) ?? {};
+    expect(tookMs).toBe(30 * SECOND_MS);
+    expect(look?.failures.map(({ message }) => message)).toContainEqual(
+      expect.stringContaining('took longer than 30 s'),
+    );
+    expect(deployed.startsAt).toEqual([0]);
   });
 });

@@ -104,6 +104,12 @@ export class CoderdModel implements DaemonServer {
   licence: Licence = 'entitled';
   /** Ids of jobs, daemons, workspaces and templates whose rows in lists lack what their readers need. */
   readonly unreadable = new Set<string>();
+  /** The last parts of paths whose requests end with 500, such as `provisionerdaemons`. */
+  readonly failing = new Set<string>();
+  /** How old a heartbeat of this daemon is when it is written, in milliseconds; undefined: none is written. */
+  heartbeatAgeMs: (daemon: DaemonId) => number | undefined = () => 0;
+  /** How far the clock of the replica that answers is ahead, in milliseconds. */
+  dateAheadMs: () => number = () => 0;
   /** By version id: the lines of its import. */
   readonly importLogs = new Map<string, readonly string[]>();
   /** Changes as with a restart of coderd with another one. */
@@ -140,7 +146,7 @@ export class CoderdModel implements DaemonServer {
     this.organizations = new Organizations({ names: options.organizations, random, now: timeline.now() });
     this.tokens = new Tokens(random, { fixesEnds: this.version.does('fixesTokenEnds') });
     this.keys = new ProvisionerKeys(random);
-    this.#daemons = new DaemonTable(random);
+    this.#daemons = new DaemonTable(random, (daemon) => this.heartbeatAgeMs(daemon));
     this.#templates = new TemplateTable(random);
     this.workspaces = new WorkspaceTable({
       random,
@@ -395,7 +401,7 @@ export class CoderdModel implements DaemonServer {
   }
 
   setLastSeen(id: DaemonId, at: EpochMs): void {
-    this.#daemons.beat(id, at);
+    this.#daemons.setLastSeen(id, at);
   }
 
   tick(at: EpochMs): void {

@@ -54,6 +54,8 @@ export const ECS: AwsService<EcsModel> = {
   },
   refuse: (model, { name }) => {
     if (model.throttles(name)) throw throttled();
+    if (model.failing.has(name))
+      throw new AwsError('ServerException', 'Service Unavailable. Please try again later.');
   },
   endless: { token: 'nextToken', of: (model, name) => model.endlessLists.get(name) },
 };
@@ -72,7 +74,9 @@ function inThisCluster<T extends z.ZodType<{ readonly cluster?: string | undefin
 }
 
 function listServices(model: EcsModel, request: z.output<typeof listServicesRequest>) {
-  const seen = model.services().filter((it) => model.seen(it.states)?.status === 'ACTIVE');
+  const seen = model
+    .services()
+    .filter((it) => model.seen(it.states)?.status === 'ACTIVE' && !model.unlisted.has(it.identity.name));
   const { items, ...next } = pageOf(
     seen.map((it) => it.identity.arn),
     request,
@@ -96,7 +100,7 @@ function describeServices(model: EcsModel, request: z.output<typeof describeServ
   for (const named of request.services) {
     const service = byName.get(lastPart(named));
     const state = service && model.seen(service.states);
-    if (service === undefined || state === undefined) {
+    if (service === undefined || state === undefined || model.unlisted.has(service.identity.name)) {
       failures.push(missing(fullArn(model, 'service', named)));
       continue;
     }

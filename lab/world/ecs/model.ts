@@ -96,6 +96,10 @@ export class EcsModel {
   readonly unreadable = new Set<string>();
   /** Operations whose list never ends. */
   readonly endlessLists = new Map<string, Endless>();
+  /** Names of services that no list has, although they run. */
+  readonly unlisted = new Set<string>();
+  /** Operations that end with an error of AWS's own. */
+  readonly failing = new Set<string>();
   /** While set, AWS takes back this share of the new tasks on Spot, so long after their start. */
   reclaims: { readonly share: number; readonly afterMs: readonly [from: number, to: number] } | undefined;
   /** This share of the tasks freezes as soon as it runs. */

@@ -12,7 +12,7 @@ import { EcsAdapter } from '../../../lambda/adapters/ecs/ecs.ts';
 import { SecretMetadata } from '../../../lambda/adapters/secrets/secret-metadata.ts';
 import { THROTTLES } from '../../../lambda/adapters/shared/aws-calls.ts';
 import { LookMemory } from '../../../lambda/look/look-memory.ts';
-import type { Ports } from '../../../lambda/look/ports.ts';
+import type { Clock, Ports } from '../../../lambda/look/ports.ts';
 import { StockLearner } from '../../../lambda/look/stock/stock-learner.ts';
 import { AwsError, type AwsService, type Caller, callService } from '../base/aws-service.ts';
 import { parseOnce } from '../base/parse-once.ts';
@@ -45,16 +45,35 @@ type InProcessOptions = {
 /** Returns a function that gives the ports of each invocation of one process. */
 export function inProcessPorts(world: World, options: InProcessOptions): () => Ports {
   const { scheduler, coderd: call = atOnce, ecs = atOnce, secrets = atOnce, relay, record } = options;
-  const http = new InProcessCoderd(world.coderd, call);
+  let hasEnded = false;
+  const noteEnd = <T>(answer: Promise<T>): Promise<T> => {
+    hasEnded ||= answer === ENDED;
+    return answer;
+  };
+  const http = new InProcessCoderd(world.coderd, (answer) => noteEnd(call(answer)));
   const coderd = new CoderdAdapter(http, { license: new License(http) });
-  const metadata = new SecretMetadata(inProcessSecrets(world.secrets, secrets));
+  const metadata = new SecretMetadata(
+    inProcessSecrets(world.secrets, (answer, operation) => noteEnd(secrets(answer, operation))),
+    // real time says nothing about a world's
+    () => new AbortController().signal,
+  );
   const { stock = new StockLearner(), memory = new LookMemory() } = options;
-  const client = inProcessEcs(world.ecs, ecs);
+  const client = inProcessEcs(world.ecs, (answer, operation) => noteEnd(ecs(answer, operation)));
   const remembered = {
     stack: options.stack ?? world.stackName,
     parse: parseOnce,
   };
-  const clock = { now: () => scheduler.now(), sleep: (ms: number) => scheduler.wait(ms) };
+  const clock: Clock = {
+    now: () => scheduler.now(),
+    sleep: (ms) => scheduler.wait(ms),
+    startTimer: (ms, act) => {
+      let isOver = false;
+      void scheduler.wait(ms).then(() => isOver || hasEnded || act());
+      return () => {
+        isOver = true;
+      };
+    },
+  };
   return () => ({
     coderd,
     ecs: new EcsAdapter(client, world.ecs.clusterName, remembered),
@@ -66,6 +85,9 @@ export function inProcessPorts(world: World, options: InProcessOptions): () => P
     clock,
   });
 }
+
+/** What a call returns once its process has ended: then no answer comes, and no timer of the process ends. */
+export const ENDED: Promise<never> = new Promise(() => {});
 
 /** Makes one request: `answer` returns AWS's answer. An error thrown means that no answer came. */
 export type AwsCall = <T>(answer: () => T, operation: string) => Promise<T>;

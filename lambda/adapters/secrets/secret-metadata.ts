@@ -43,12 +43,15 @@ type Known = { readonly entry: SecretEntry; readonly stages: Readonly<Record<str
 
 export class SecretMetadata implements SecretList {
   readonly #client: SecretsManagerClient;
+  readonly #newPatience: () => AbortSignal;
   #triedAt: EpochMs | undefined;
   #latest: Reading<SecretEntry> = { status: 'ok', items: [] };
   readonly #known = new Map<string, Known>();
 
-  constructor(client: SecretsManagerClient) {
+  /** `newPatience` makes the signal that ends a refresh. @default after three seconds */
+  constructor(client: SecretsManagerClient, newPatience = () => AbortSignal.timeout(PATIENCE_MS)) {
     this.#client = client;
+    this.#newPatience = newPatience;
   }
 
   async entries(
@@ -69,7 +72,7 @@ export class SecretMetadata implements SecretList {
     now: EpochMs,
     signal: AbortSignal | undefined,
   ): Promise<Reading<SecretEntry>> {
-    const patience = AbortSignal.timeout(PATIENCE_MS);
+    const patience = this.#newPatience();
     const abortSignal = signal === undefined ? patience : AbortSignal.any([patience, signal]);
     try {
       const { items: listed, leftOut, incomplete } = await this.#list(wanted, abortSignal);

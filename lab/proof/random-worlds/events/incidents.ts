@@ -5,12 +5,12 @@ import type { Random } from '../../../world/base/random.ts';
 import type { FleetPool } from '../world/fleet.ts';
 import { INCIDENTS, type Incident, timesSource } from '../world/plan.ts';
 import { spreadMs, type WorldEvents } from '../world/world-events.ts';
+import { ageHeartbeats, failLists, hideService, PULL_FAILURE } from './partial-sight.ts';
 
 /** Of a drain request (docs/internals/architecture.md, "The lease"); here to any running task. */
 const ASK_MINUTES = 1380;
 const NO_CAPACITY =
   'Capacity is unavailable at this time. Please try again later or in a different availability zone.';
-const PULL_FAILURE = 'CannotPullContainerError: pull image manifest has been retried 7 time(s)';
 
 export function planIncidents(events: WorldEvents): void {
   const { world, plan } = events;
@@ -115,6 +115,9 @@ function incidentsOf(
     'row unreadable': () => unreadableRow(events, random),
     'tasks freezing': () => freezingTasks(events, random),
     'license lost': () => lostLicense(events, random),
+    'service without a row': () => toService((part) => hideService(events, random, part)),
+    'lists failing': () => toPool(({ name }) => failLists(events, random, name) ?? `${name}: has no key`),
+    'heartbeats old': () => ageHeartbeats(events, random),
   };
 }
 
@@ -198,7 +201,7 @@ class Outages {
 
   key(pool: string): undefined {
     const { world } = this.#events;
-    if (this.#open.has(`key ${pool}`)) return;
+    if (this.#open.has(`key ${pool}`) || world.keyId(pool) === undefined) return;
     world.deleteKey(pool);
     this.#begin('key', pool, [10 * SECOND_MS, 90 * MINUTE_MS], () => world.renewKey(pool));
   }

@@ -6,6 +6,7 @@ import type { Random } from '../../../world/base/random.ts';
 import type { VirtualScheduler } from '../../../world/base/virtual-scheduler.ts';
 import { NoAnswer } from '../../../world/coderd/routes/in-process.ts';
 import type { Range } from '../../../world/ecs/parts/latencies.ts';
+import { ENDED } from '../../../world/in-process/ports.ts';
 
 export type ConnectionFaults = {
   /** Share of all calls that fail before they take effect, 0 to 1. */
@@ -19,6 +20,8 @@ export type ConnectionOptions = {
   readonly random: Random;
   /** Time from a call to its answer, in milliseconds. */
   readonly latency: Range;
+  /** What an answer takes beside that, in milliseconds. @default nothing */
+  readonly costMs?: () => number;
   readonly faults: () => ConnectionFaults;
   /** Called before each call: true once the invocation has ended, so no later call is made. */
   readonly isCutOff: () => boolean;
@@ -28,8 +31,6 @@ export class ConnectionError extends NoAnswer {
   override readonly name = 'ConnectionError';
 }
 
-const NEVER: Promise<never> = new Promise(() => {});
-
 export class FaultyConnection {
   readonly #options: ConnectionOptions;
 
@@ -37,9 +38,13 @@ export class FaultyConnection {
     this.#options = options;
   }
 
-  async call<T>(act: () => T): Promise<T> {
-    const { faults, isCutOff } = this.#options;
-    if (isCutOff()) return NEVER;
+  /** Returns `ENDED` itself, which tells the ports that the process has ended. */
+  call<T>(act: () => T): Promise<T> {
+    return this.#options.isCutOff() ? ENDED : this.#call(act);
+  }
+
+  async #call<T>(act: () => T): Promise<T> {
+    const { faults } = this.#options;
     await this.#waitHalfLatency();
     if (this.#happens(faults().failing)) throw new ConnectionError('calling: the connection was refused');
     const answer = act();
@@ -50,7 +55,8 @@ export class FaultyConnection {
   }
 
   #waitHalfLatency(): Promise<void> {
-    return this.#options.scheduler.wait(Math.round(this.#options.random.whole(...this.#options.latency) / 2));
+    const { scheduler, random, latency, costMs = () => 0 } = this.#options;
+    return scheduler.wait(Math.round((random.whole(...latency) + costMs()) / 2));
   }
 
   /** Draws even when the share is 0, so that adding a fault changes nothing else in the world. */

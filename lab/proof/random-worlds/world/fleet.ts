@@ -1,5 +1,7 @@
 /** The pools as they are configured now: some retire, others take over their tags, or they come back. */
-import { canRun } from '../../../../lambda/decision/model/tags.ts';
+import type { EpochMs, OrganizationId } from '../../../../lambda/decision/model/brands.ts';
+import { sum } from '../../../../lambda/decision/model/collections.ts';
+import { canRun, type Tags } from '../../../../lambda/decision/model/tags.ts';
 import type { World } from '../../../world/world.ts';
 import type { PlannedPool, Retirement } from './plan.ts';
 
@@ -11,15 +13,39 @@ export type FleetPool = PlannedPool & {
 /** The desired count with which CloudFormation creates a service (docs/internals/aws.md §7). */
 const FIRST_COUNT = 1;
 
+/** What a pool must fit. */
+type FitJob = { readonly organizationId: OrganizationId; readonly tags: Tags };
+
+type Deployed = { readonly at: EpochMs; readonly pools: readonly FleetPool[] };
+
 export class Fleet {
-  /** Replaced by a new list at each deployment. */
-  pools: readonly FleetPool[];
   retired = 0;
   readonly #world: World;
+  /** The deployments, the oldest first. */
+  readonly #deployed: Deployed[] = [];
 
   constructor(world: World, pools: readonly FleetPool[]) {
     this.#world = world;
-    this.pools = pools;
+    this.#deploy(pools);
+  }
+
+  /** Another list after each deployment. */
+  get pools(): readonly FleetPool[] {
+    return this.#deployed.at(-1)?.pools ?? [];
+  }
+
+  /** The pools that may launch for such a job now. */
+  poolsFor(job: FitJob): readonly FleetPool[] {
+    return this.#fitting(this.pools, job);
+  }
+
+  /** How long in this time at least one pool might launch for such a job, in milliseconds. */
+  fittedMs(job: FitJob, { from, to }: { readonly from: EpochMs; readonly to: EpochMs }): number {
+    const times = this.#deployed.map(({ at, pools }, index) => {
+      const until = Math.min(to, this.#deployed[index + 1]?.at ?? to);
+      return this.#fitting(pools, job).length === 0 ? 0 : Math.max(0, until - Math.max(from, at));
+    });
+    return sum(times, (ms) => ms);
   }
 
   /** If it is renamed, the same deployment adds a pool with another name and the same tags. */
@@ -30,7 +56,7 @@ export class Fleet {
     if (original === undefined || !isRenamed) return;
     const renamed = { ...original, name: renamedPoolOf(name), desiredCount: FIRST_COUNT };
     this.#world.addPool(renamed);
-    this.pools = [...this.pools, renamed];
+    this.#deploy([...this.pools, renamed]);
   }
 
   /** Retires the pool that took over its tags: the configuration refuses two with the same tags. */
@@ -51,7 +77,20 @@ export class Fleet {
   }
 
   #set(names: readonly string[], retiring: boolean): void {
-    this.pools = this.pools.map((pool) => (names.includes(pool.name) ? { ...pool, retiring } : pool));
+    this.#deploy(this.pools.map((pool) => (names.includes(pool.name) ? { ...pool, retiring } : pool)));
+  }
+
+  #deploy(pools: readonly FleetPool[]): void {
+    this.#deployed.push({ at: this.#world.timeline.now(), pools });
+  }
+
+  #fitting(pools: readonly FleetPool[], { organizationId, tags }: FitJob): readonly FleetPool[] {
+    return pools.filter(
+      (pool) =>
+        !pool.retiring &&
+        this.#world.coderd.organizationId(pool.organization) === organizationId &&
+        canRun(pool.tags, tags),
+    );
   }
 }
 

@@ -44,6 +44,9 @@ const MOST_AN_HOUR = {
   'deployments in a row': { most: 15, rate: 62, times: 63 },
   'tasks freezing': { most: 0.5, rate: 76, times: 77 },
   'license lost': { most: 0.5, rate: 79, times: 80 },
+  'service without a row': { most: 4, rate: 81, times: 82 },
+  'lists failing': { most: 2, rate: 83, times: 84 },
+  'heartbeats old': { most: 2, rate: 85, times: 86 },
 } as const satisfies Readonly<Record<string, number | Later>>;
 
 export type Incident = keyof typeof MOST_AN_HOUR;
@@ -100,6 +103,8 @@ export function drawPlan(seed: number) {
     seed,
     /** Whether nothing fails, nobody intervenes, and nothing is deployed (quiet.ts). */
     isQuiet: false as boolean,
+    /** Whether looks see all: the twin of a world, without the faults of events/partial-sight.ts. */
+    hasWholeSight: false as boolean,
     /** Duration of all events; afterwards the world has to settle. */
     busyHours,
     pools: drawCapacity(seeded(seed + 53), drawAuto(seeded(seed + 44), pools)).map(
@@ -126,6 +131,8 @@ export function drawPlan(seed: number) {
     },
     /** Shares of the messages for the next looks, 0 to 1. */
     messages: { lost: often(messages, 0.3), repeated: often(messages, 0.3), late: often(messages, 0.3) },
+    /** How much longer each answer of coderd takes for each pending job, in milliseconds. */
+    coderdMsAJob: often(seeded(seed + 87), 40),
     callLatency: random.pick(CALL_LATENCIES_MS) ?? ([20, 400] as const),
     line: { failing: often(random, 0.05), losing: often(random, 0.05) },
     agent: { failing: often(random, 0.2), losing: often(random, 0.2) },

@@ -8,6 +8,7 @@ const QUIET = {
   looks: { doubled: 0, crashing: 0, slow: 0 },
   messages: { lost: 0, repeated: 0, late: 0 },
   line: NO_FAULTS,
+  coderdMsAJob: 0,
   agent: NO_FAULTS,
   incidents: {},
   outOfMemoryAnHour: 0,

@@ -32,8 +32,8 @@ export class WorldEvents {
   readonly imitated = new Set<string>();
   /** The latest end of all overrides that were set. */
   lastOverrideEnd: EpochMs;
-  readonly counts = { overrides: 0, secretsChanged: 0, fakeDaemons: 0, recordFaults: 0 };
-  #isOver = false;
+  readonly counts = { overrides: 0, secretsChanged: 0, fakeDaemons: 0, recordFaults: 0, sightFaults: 0 };
+  isOver = false;
   readonly #endings: (() => void)[] = [];
 
   constructor({ world, plan, fleet, print }: Given) {
@@ -52,7 +52,7 @@ export class WorldEvents {
   /** Acts after `ms`, unless the events have ended by then. */
   after(ms: number, act: () => void): void {
     this.world.timeline.after(ms, () => {
-      if (!this.#isOver) act();
+      if (!this.isOver) act();
     });
   }
 
@@ -70,7 +70,7 @@ export class WorldEvents {
   }
 
   end(): void {
-    this.#isOver = true;
+    this.isOver = true;
     for (const act of this.#endings) act();
   }
 

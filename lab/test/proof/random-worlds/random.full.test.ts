@@ -35,7 +35,7 @@ describe('random worlds', () => {
     expect(kinds(({ world }) => `${world.deploymentBlocked} ${world.blockedTasks} ${world.lateLease}`)).toBe(
       12,
     );
-    expect(new Set(drawn.flatMap(({ incidents }) => Object.keys(incidents))).size).toBe(20);
+    expect(new Set(drawn.flatMap(({ incidents }) => Object.keys(incidents))).size).toBe(23);
     expect(kinds(({ memory }) => memory.processLifeMs.join(' '))).toBe(3);
     expect(drawn.filter(({ pools }) => pools.some(({ warm }) => warm === 'auto')).length).toBeGreaterThan(30);
     expect(drawn.filter(({ overridesAnHour }) => overridesAnHour > 1).length).toBeGreaterThan(50);

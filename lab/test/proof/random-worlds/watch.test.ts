@@ -173,6 +173,26 @@ describe('the watch of a random world', () => {
     expect(figures().falseContested).toBe(1);
   });
 
+  it.each([
+    { retiredAt: 1, backAt: 60, expected: 0, because: 'its only pool was retired for most of its time' },
+    { retiredAt: 1, backAt: 5, expected: 1, because: 'its pool came back in time' },
+    { retiredAt: 29, backAt: 60, expected: 1, because: 'its pool was retired too late to matter' },
+    { retiredAt: 1, backAt: 29, expected: 0, because: 'its pool came back too late' },
+    { retiredAt: 45, backAt: 60, expected: 1, because: 'its pool was retired after it had failed' },
+  ])(
+    'counts $expected jobs failed by coderd if a pool retires in minute $retiredAt and is back in minute $backAt: $because',
+    ({ retiredAt, backAt, expected }) => {
+      const { world, events, pass, figures } = watched();
+      world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: SECOND_MS });
+      pass(retiredAt * MINUTE_MS);
+      events.fleet.retire({ pool: 'cpu', isRenamed: false });
+      pass((backAt - retiredAt) * MINUTE_MS);
+      events.fleet.takeBack('cpu');
+      pass((90 - backAt) * MINUTE_MS);
+      expect(figures().reaped).toBe(expected);
+    },
+  );
+
   it('counts a job that waits three starts beside a pool with room, once', () => {
     const { world, look, pass, figures } = watched();
     world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: SECOND_MS });

@@ -157,6 +157,37 @@ describe('the row of a daemon', () => {
   });
 });
 
+describe('a heartbeat', () => {
+  it('has the clock of its replica, and never makes a row older', () => {
+    const { model, at, onlooker } = coderdWorld();
+    const slow = onlooker();
+    const quick = onlooker();
+    model.heartbeatAgeMs = (id) => (id === slow.id ? 45 * SECOND : 0);
+    const ages = () =>
+      [slow, quick].map(({ id }) => model.timeline.now() - (model.daemon(id)?.lastSeenAt ?? 0));
+    at(30 * SECOND);
+    expect(ages()).toEqual([30 * SECOND, 30 * SECOND]);
+    at(MINUTE);
+    expect(ages()).toEqual([45 * SECOND, 0]);
+    model.heartbeatAgeMs = () => 110 * SECOND;
+    at(2 * MINUTE);
+    expect(ages()).toEqual([105 * SECOND, MINUTE]);
+  });
+
+  it('may not be written for a time', () => {
+    const { model, at, onlooker } = coderdWorld();
+    const { id } = onlooker();
+    const seen = () => ((model.daemon(id)?.lastSeenAt ?? 0) - START) / MINUTE;
+    at(2 * MINUTE);
+    model.heartbeatAgeMs = () => undefined;
+    at(9 * MINUTE);
+    expect(seen()).toBe(2);
+    model.heartbeatAgeMs = () => 0;
+    at(10 * MINUTE);
+    expect(seen()).toBe(10);
+  });
+});
+
 describe('a deleted key', () => {
   it.each([
     { version: 'v2.36.0', statuses: ['succeeded', 'running'], because: 'live sessions go on' },

@@ -37,6 +37,19 @@ it('sends the date of the virtual clock and the version, with its commit', async
   expect(headers.get('x-coder-build-version')).toMatch(/^v2\.30\.0\+[0-9a-f]{7}$/);
 });
 
+it('has the date of a replica whose clock is ahead', async () => {
+  const { get, model } = await served();
+  model.dateAheadMs = () => 45 * SECOND;
+  expect((await get('buildinfo', '')).headers.get('date')).toBe('Mon, 02 Mar 2026 08:00:45 GMT');
+});
+
+it('answers with 500 where it fails, and elsewhere as before', async () => {
+  const { get, model } = await served();
+  model.failing.add('provisionerdaemons');
+  expect((await get('organizations/default/provisionerdaemons')).status).toBe(500);
+  expect((await get('organizations/default/provisionerjobs')).status).toBe(200);
+});
+
 describe('a long list', () => {
   it('of jobs or daemons has the newest 50 by default, and all with limit 0', async () => {
     const { list, submit, connect, at } = await served();

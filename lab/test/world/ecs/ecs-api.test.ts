@@ -178,6 +178,28 @@ describe('the ECS API', () => {
   });
 });
 
+describe('what AWS does not tell', () => {
+  it('is a service that no list has, although its tasks run', () => {
+    const { world, call, service } = served();
+    world.ecs.unlisted.add(service);
+    expect(call('ListServices')).toEqual({ serviceArns: [] });
+    expect(call('DescribeServices', { services: [world.service.identity.arn] })).toEqual({
+      services: [],
+      failures: [{ arn: world.service.identity.arn, reason: 'MISSING' }],
+    });
+    expect(call('ListTasks', { serviceName: service }).taskArns).toHaveLength(3);
+    world.ecs.unlisted.clear();
+    expect(call('ListServices')).toEqual({ serviceArns: [world.service.identity.arn] });
+  });
+
+  it('is what an operation gives that fails', () => {
+    const { world, call } = served();
+    world.ecs.failing.add('ListTasks');
+    expect(() => call('ListTasks')).toThrow(expect.objectContaining({ type: 'ServerException' }));
+    expect(call('ListServices')).toHaveProperty('serviceArns');
+  });
+});
+
 describe('throttling', () => {
   const untilRefused = (call: () => unknown): number => {
     for (let calls = 0; calls < 1000; calls++) {

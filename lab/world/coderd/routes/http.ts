@@ -99,6 +99,7 @@ function route(given: {
     ids: segments.filter((_, index) => found.segments[index] === ID),
     body,
   };
+  if (model.failing.has(segments.at(-1) ?? '')) return { status: 500, body: { message: 'Internal error.' } };
   const answer =
     'handle' in found ? found.handle(request) : inOrganization(found, segments[1] ?? '', request);
   return model.unreadable.size === 0 ? answer : withUnreadable(answer, model.unreadable);
@@ -205,7 +206,7 @@ function readBody(request: IncomingMessage, onBody: (body: string) => void): voi
 }
 
 function setCommonHeaders(response: ServerResponse, model: CoderdModel): void {
-  response.setHeader('Date', new Date(model.timeline.now()).toUTCString());
+  response.setHeader('Date', new Date(model.timeline.now() + model.dateAheadMs()).toUTCString());
   response.setHeader('X-Coder-Build-Version', model.version.text);
 }
 

@@ -75,7 +75,8 @@ export class InProcessCoderd extends CoderdHttp {
   }
 
   #now(): EpochMs {
-    return (Math.floor(this.#model.timeline.now() / 1000) * 1000) as EpochMs;
+    const now = this.#model.timeline.now() + this.#model.dateAheadMs();
+    return (Math.floor(now / 1000) * 1000) as EpochMs;
   }
 }
 

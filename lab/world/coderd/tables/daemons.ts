@@ -35,10 +35,12 @@ export class DaemonTable {
   #recentAt = Number.NEGATIVE_INFINITY;
   readonly #idByName = new Map<string, DaemonId>();
   readonly #random: Random;
+  readonly #heartbeatAgeMs: (id: DaemonId) => number | undefined;
   #changes = 0;
 
-  constructor(random: Random) {
+  constructor(random: Random, heartbeatAgeMs: (id: DaemonId) => number | undefined = () => 0) {
     this.#random = random;
+    this.#heartbeatAgeMs = heartbeatAgeMs;
   }
 
   get changes(): number {
@@ -50,7 +52,8 @@ export class DaemonTable {
     const name = uniqueName(registration);
     const id = this.#idByName.get(name) ?? (this.#random.uuid() as DaemonId);
     const createdAt = this.#byId.get(id)?.createdAt ?? now;
-    const daemon = { ...registration, id, createdAt, lastSeenAt: now };
+    const lastSeenAt = (now - (this.#heartbeatAgeMs(id) ?? 0)) as EpochMs;
+    const daemon = { ...registration, id, createdAt, lastSeenAt };
     this.#idByName.set(name, id);
     this.#byId.set(id, daemon);
     this.#recent.set(id, daemon);
@@ -58,11 +61,19 @@ export class DaemonTable {
     return daemon;
   }
 
-  /** Writes a heartbeat. It does not restore a deleted row. */
+  /** Writes a heartbeat, by the clock of a replica, and never an earlier one than the last. */
   beat(id: DaemonId, now: EpochMs): void {
+    const ageMs = this.#heartbeatAgeMs(id);
+    const lastSeenAt = this.#byId.get(id)?.lastSeenAt;
+    if (ageMs === undefined || lastSeenAt === undefined || now - ageMs < lastSeenAt) return;
+    this.setLastSeen(id, (now - ageMs) as EpochMs);
+  }
+
+  /** Does not restore a deleted row. */
+  setLastSeen(id: DaemonId, at: EpochMs): void {
     const daemon = this.#byId.get(id);
     if (daemon === undefined) return;
-    daemon.lastSeenAt = now;
+    daemon.lastSeenAt = at;
     this.#recent.set(id, daemon);
   }
 
