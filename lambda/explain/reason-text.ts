@@ -1,6 +1,6 @@
 /** Words the reasons and overrides of a plan as sentences. */
 import type { Doubt, Override, Reason, ReasonOf } from '../decision/model/plan.ts';
-import { readingPhrase, some, timeText, transitionsText } from './format.ts';
+import { few, readingPhrase, some, timeText, transitionsText } from './format.ts';
 import { oldSecretText } from './secret-text.ts';
 
 export function reasonSentence(reason: Reason): string {
@@ -76,6 +76,11 @@ const WORDS: { readonly [Code in Reason['code']]: (reason: ReasonOf<Code>) => st
     `${reason.failures === 0 ? 'tasks do not start' : `${some(reason.failures, 'start')} failed since the last success`}, trying ${reason.failures < 3 && reason.failures > 0 ? 'few tasks' : 'one task'} at a time (needs ${some(reason.wanted, 'task')}, gets ${reason.granted}). Cause: ${startHint(reason.reason)}`,
   'starts-unread': ({ wanted, granted }) =>
     `needs ${some(wanted, 'task')}, gets ${granted} for now: without the unread lists nothing tells whether starts fail. One more may start each 10 min`,
+  'counts-unread-pools': ({ pools }) =>
+    `the limit counts ${some(
+      pools.reduce((all, { tasks }) => all + tasks, 0),
+      'task',
+    )} of pools whose services cannot be read: ${few(pools.map(({ pool, tasks, from }) => `${pool} ${tasks} (${UNREAD[from]})`))}`,
   'placement-failing': (reason) =>
     `ECS has failed to place ${reason.tasks === 0 ? 'tasks' : some(reason.tasks, 'task')} since ${timeText(reason.since)}, trying one task at a time (needs ${some(reason.wanted, 'task')}, gets ${reason.granted}). Cause: ${startHint(reason.reason)}`,
   'waiting-for-vacant': ({ tasks }) =>
@@ -86,6 +91,12 @@ const WORDS: { readonly [Code in Reason['code']]: (reason: ReasonOf<Code>) => st
   'no-service': () => 'this pool has no ECS service',
   'nothing-to-do': () => 'nothing to do',
 };
+
+const UNREAD = {
+  tasks: 'listed by ECS',
+  memory: 'as last seen',
+  max: 'its max, as nothing is known',
+} as const;
 
 /**
  * `keeps 2 daemons free, learned from 31 builds in 40 h. Rule: 3 free until 1 h after the last

@@ -11,12 +11,13 @@ import type {
   Job,
   OrganizationReadings,
   Reading,
+  Service,
   Snapshot,
   Task,
 } from '../decision/model/snapshot.ts';
 import { MINUTE_MS } from '../decision/model/units.ts';
 import { nameInParts } from '../decision/supply/daemons.ts';
-import type { Clock, Coderd, Organization, Ports, ReadableEcs, WantedSecret } from './ports.ts';
+import type { Clock, Coderd, NamedService, Organization, Ports, ReadableEcs, WantedSecret } from './ports.ts';
 import { TimeLimit } from './time-limit.ts';
 
 /** Takes one snapshot. Does not throw: each reading has a status. */
@@ -190,10 +191,15 @@ export function unlisted(name: string, known: readonly Organization[]): string {
   return `finding organization "${name}": coderd lists ${seen}; check the name, and that the token's user is a member`;
 }
 
+/** The services whose rows could not be read: their tasks count against the limits. */
+function hiddenIn({ leftOut = [] }: Reading<Service>): readonly NamedService[] {
+  return leftOut.flatMap(({ row }) => (row.startsWith('arn:') ? [{ serviceName: lastPart(row) }] : []));
+}
+
 /** Reads services, tasks and protections of the cluster. Does not throw. */
 export async function observeEcs(ecs: ReadableEcs): Promise<Snapshot['ecs']> {
   const services = await ecs.services();
-  const tasks = await ecs.tasks(services.items);
+  const tasks = await ecs.tasks([...services.items, ...hiddenIn(services)]);
   const running = tasks.items.filter(
     ({ lastStatus, desiredStatus }) => lastStatus === 'RUNNING' && desiredStatus === 'RUNNING',
   );

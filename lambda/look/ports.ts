@@ -89,6 +89,9 @@ export type Refusal = {
   readonly detail?: string | undefined;
 };
 
+/** A service of which only the name may be known. */
+export type NamedService = Pick<Service, 'serviceName'>;
+
 /** What a look reads of one ECS cluster. Readings never throw. `signal`: as of Coderd. */
 export interface ReadableEcs {
   readonly cluster: string;
@@ -96,8 +99,8 @@ export interface ReadableEcs {
   readonly stack?: string | undefined;
   /** The services of the cluster that have the pool tag. */
   services(signal?: AbortSignal): Promise<Reading<Service>>;
-  /** Tasks of these services that run, start, stop or stopped recently. */
-  tasks(services: readonly Service[], signal?: AbortSignal): Promise<Reading<Task>>;
+  /** Tasks of the services with these names that run, start, stop or stopped recently. */
+  tasks(services: readonly NamedService[], signal?: AbortSignal): Promise<Reading<Task>>;
   protections(tasks: readonly TaskArn[], signal?: AbortSignal): Promise<Reading<Protection>>;
 }
 

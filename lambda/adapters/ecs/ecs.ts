@@ -24,7 +24,7 @@ import { batchesOf } from '../../decision/model/collections.ts';
 import { POOL_TAG } from '../../decision/model/service-tags.ts';
 import type { Protection, Reading, Service, Task } from '../../decision/model/snapshot.ts';
 import { placementEvents } from '../../decision/supply/placement.ts';
-import type { Ecs, Refusal } from '../../look/ports.ts';
+import type { Ecs, NamedService, Refusal } from '../../look/ports.ts';
 import { describeAwsError, THROTTLES } from '../shared/aws-calls.ts';
 import { readPages } from '../shared/pages.ts';
 import { joinRows, type Rows, readingOfRows } from '../shared/rows.ts';
@@ -104,7 +104,7 @@ export class EcsAdapter implements Ecs {
     });
   }
 
-  tasks(services: readonly Service[], signal?: AbortSignal): Promise<Reading<Task>> {
+  tasks(services: readonly NamedService[], signal?: AbortSignal): Promise<Reading<Task>> {
     return reading(`listing tasks of cluster "${this.cluster}"`, async () => {
       const names = services.map(({ serviceName }) => serviceName);
       const scopes = names.length > MANY_SERVICES ? [{}] : names.map((serviceName) => ({ serviceName }));
@@ -225,7 +225,16 @@ export class EcsAdapter implements Ecs {
     const answer = await this.#client.send(command, within(signal));
     const { items, leftOut } = this.#parse('DescribeServices', serviceRows, answer.services);
     const withEvents = (service: Service) => ({ ...service, events: placementEvents(service.events ?? []) });
-    return { items: items.map(withEvents), leftOut };
+    const told = new Set([
+      ...items.map(({ serviceArn }) => `${serviceArn}`),
+      ...leftOut.map(({ row }) => row),
+    ]);
+    for (const { arn, reason } of answer.failures ?? []) if (arn && reason === 'MISSING') told.add(arn);
+    const untold = services.filter((arn) => !told.has(arn));
+    return {
+      items: items.map(withEvents),
+      leftOut: [...leftOut, ...untold.map((row) => ({ row, why: 'ECS listed it and did not describe it' }))],
+    };
   }
 
   /** Desired status RUNNING includes the tasks that are still starting (docs/internals/aws.md §2). */

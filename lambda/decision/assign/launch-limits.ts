@@ -21,6 +21,7 @@ import {
 } from '../supply/capacity.ts';
 import { launchesForJobsOnly } from '../supply/doubts.ts';
 import type { PoolView } from '../supply/supply.ts';
+import { countUnread, type UnreadPool } from '../supply/unread-services.ts';
 import { rememberPool, roomWhileUnread } from '../supply/unread-starts.ts';
 
 export type PoolLaunchLimits = {
@@ -51,6 +52,8 @@ export type LaunchLimits = {
   readonly total: number;
   /** The maximum cost of these launches together, in micro-dollars an hour. */
   readonly budget: number;
+  /** The pools whose services could not be read. They count all the same. */
+  readonly unread: readonly UnreadPool[];
 };
 
 export type RoomInput = {
@@ -70,13 +73,23 @@ export function computeLaunchLimits(
   const counted = [...poolForecasts].map(([view, poolForecast]) => {
     const capacity = measure(view);
     const doubts = doubtsOf(view);
-    const tasks = countedTasks(view, capacity, doubts);
+    const own = countedTasks(view, capacity, doubts);
     const before = remembered.find(({ pool }) => pool === view.pool.name);
-    const memory = rememberPool(view, tasks, before, now);
-    return { view, poolForecast, capacity, doubts, tasks, memory };
+    const memory = rememberPool(view, own, before, now);
+    const unread = countUnread(view, memory, now);
+    return { view, poolForecast, capacity, doubts, tasks: unread?.tasks ?? own, memory, unread };
   });
-  let total = maxTasks - sum(counted, ({ tasks }) => tasks);
-  let budget = dollarsPerHour * 1e6 - sum(counted, ({ view, tasks }) => tasks * priceOf(view.pool));
+  const unread = counted.flatMap((each) => each.unread ?? []);
+  const restOf = (pools: typeof counted) => ({
+    total: maxTasks - sum(pools, ({ tasks }) => tasks),
+    budget: dollarsPerHour * 1e6 - sum(pools, ({ view, tasks }) => tasks * priceOf(view.pool)),
+  });
+  const rest = restOf(counted);
+  // beside a pool of which nothing is known for long, one task at a time launches for people's jobs
+  const known = restOf(counted.filter((each) => each.unread?.isLong !== true));
+  const isStarting = counted.some(({ capacity }) => capacity.starting > 0);
+  const isOneAtATime = unread.some(({ isLong }) => isLong) && rest.total <= 0 && known.total > 0;
+  let { total, budget } = isOneAtATime ? { ...known, total: isStarting ? 0 : 1 } : rest;
   const pools: PoolLaunchLimits[] = [];
   for (const { view, poolForecast, capacity, doubts, memory } of counted) {
     const { service, pool } = view;
@@ -86,23 +99,24 @@ export function computeLaunchLimits(
     const ownRoom = capacity.isHeldBack || launchesElsewhere(view) ? 0 : Math.min(room, capacity.few);
     const price = priceOf(pool);
     const paid = Math.floor(budget / price);
-    const isPendingOnly = launchesForJobsOnly(doubts);
+    const isPendingOnly = launchesForJobsOnly(doubts) || isOneAtATime;
     const belowFloor = isPendingOnly ? 0 : leastTasks(poolForecast.floors) - capacity.total + capacity.late;
     const forMin = Math.max(0, Math.min(belowFloor, ownRoom, total, paid));
     total -= forMin;
     budget -= forMin * price;
-    const belowPrebuildsMax = mostForPrebuilds(view) - capacity.total - forMin;
+    const belowPrebuildsMax = isOneAtATime ? 0 : mostForPrebuilds(view) - capacity.total - forMin;
     const forPrebuilds = Math.max(0, Math.min(ownRoom - forMin, belowPrebuildsMax));
     pools.push({
       ...{ view, capacity, poolForecast, room, unreadRoom, memory, forMin, beyond: ownRoom - forMin },
       ...{ forPrebuilds, isDoubtful: doubts.length > 0, isPendingOnly },
     });
   }
-  return { pools, total, budget };
+  return { pools, total, budget, unread };
 }
 
 /** Tasks that exist, and desired ones unless the count gives them up. */
 function countedTasks(view: PoolView, capacity: Capacity, doubts: readonly Doubt[]): number {
-  const { tasks, missing, unseen } = view;
+  const { tasks, missing, unseen, service, unmanaged } = view;
+  if (service === undefined) return unmanaged;
   return tasks.length + unseen + (mayGiveUp(capacity, doubts) ? 0 : missing);
 }

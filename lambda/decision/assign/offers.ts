@@ -123,7 +123,7 @@ function boundsOf(
   return {
     due: isPendingOnly ? 0 : pool.max,
     prebuilds: forPrebuilds,
-    launchesStock: !isDoubtful && waiting <= Math.max(ready, launched),
+    launchesStock: !isDoubtful && !isPendingOnly && waiting <= Math.max(ready, launched),
     price: priceOf(pool),
   };
 }

@@ -11,6 +11,7 @@ import type { Floor, Served } from '../model/plan.ts';
 import { priceOf } from '../settings/prices.ts';
 import { type Capacity, mostTasks } from '../supply/capacity.ts';
 import type { PoolView } from '../supply/supply.ts';
+import type { UnreadPool } from '../supply/unread-services.ts';
 import { chooseIdle, type IdleDaemons, type Rest } from './idle-daemons.ts';
 
 export type PoolNeed = Pick<
@@ -60,6 +61,8 @@ export type NeededTasks = {
 export type HeldLaunches = {
   /** The limit over all pools that leaves no room for more tasks of this pool. */
   readonly by: 'maxTasks' | 'dollarsPerHour' | undefined;
+  /** The pools that count against this limit although their services could not be read. */
+  readonly unread: readonly UnreadPool[];
   /** Jobs that people wait for while a limit leaves no room for them. */
   readonly people: number;
   /** Prebuilds that wait because only 4/5 of `max` are for them. */
@@ -106,6 +109,7 @@ export function deriveNeeds(
       ...own,
       held: {
         ...own.held,
+        unread: launchLimits.unread,
         by: isForPeople || left.budget < priceOf(pool) ? 'dollarsPerHour' : isRoomUsedUp,
         stock: sum(ofPool, ({ held }) => held),
       },
@@ -216,7 +220,7 @@ function deriveOwnNeed(limits: PoolLaunchLimits, assigned: readonly Assigned[], 
       ...{ wanted, wantedBelowMax: Math.min(wanted, mostTasks(view.pool.max, capacity)) },
       granted: capacity.total + forMin + launches.granted,
     },
-    held: { people: launchesHeld(isUrgent).waiting, prebuilds },
+    held: { people: launchesHeld(isUrgent).waiting, prebuilds, unread: [] },
   };
 }
 

@@ -101,6 +101,14 @@ type ReasonFields = Record<
     'old-secret': OldSecretFields;
     /** `failures`: failed starts since a daemon last registered. */
     'starts-failing': { failures: number } & Probe;
+    /** Pools that count against a limit over all pools although their services are unread. `from`: how many. */
+    'counts-unread-pools': {
+      pools: readonly {
+        readonly pool: PoolName;
+        readonly tasks: number;
+        readonly from: 'tasks' | 'memory' | 'max';
+      }[];
+    };
     /** A list is unread, so nothing tells whether starts fail: few launch until daemons register. */
     'starts-unread': { wanted: number; granted: number };
     /** A quota is used up, or there is no capacity. `tasks`: desired ones without a task record. */

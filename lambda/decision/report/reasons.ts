@@ -287,8 +287,14 @@ function overallLimit(
   { wanted, waitMinutesPerHour }: { readonly wanted: number; readonly waitMinutesPerHour: number },
 ): readonly Reason[] {
   const limited = { wanted, granted, waitMinutesPerHour };
-  if (held.by === 'maxTasks') return [{ code: 'capped-at-max-tasks', ...limited, maxTasks }];
-  return held.by === undefined ? [] : [{ code: 'capped-at-dollars-per-hour', ...limited, dollarsPerHour }];
+  if (held.by === undefined) return [];
+  const pools = held.unread.map(({ pool, tasks, from }) => ({ pool, tasks, from }));
+  return [
+    held.by === 'maxTasks'
+      ? { code: 'capped-at-max-tasks', ...limited, maxTasks }
+      : { code: 'capped-at-dollars-per-hour', ...limited, dollarsPerHour },
+    ...(pools.length > 0 ? [{ code: 'counts-unread-pools', pools } as const] : []),
+  ];
 }
 
 /** The pool's own limit or its pin. A retiring pool wants no tasks, so it has none. */

@@ -1,5 +1,5 @@
 /** Supply: the service, tasks, daemons and settings in force of every pool. */
-import { type EpochMs, isSpotPart, poolOfPart } from '../model/brands.ts';
+import { type EpochMs, isSpotPart, lastPart, poolOfPart } from '../model/brands.ts';
 import { compare, unique } from '../model/collections.ts';
 import type { Config, PoolConfig } from '../model/config.ts';
 import { memoized } from '../model/memoize-by-object.ts';
@@ -12,7 +12,7 @@ import { deriveOverrides } from '../settings/overrides.ts';
 import { partsOf } from '../settings/parts.ts';
 import { type InForce, settingsInForce } from '../settings/settings-in-force.ts';
 import { type Credential, deriveCredentials } from './credentials.ts';
-import { type DaemonIndex, indexDaemons } from './daemons.ts';
+import { type DaemonIndex, indexDaemons, nameInParts } from './daemons.ts';
 import { listsFor } from './left-out.ts';
 import { isOldRevision, withShutOut } from './older-tasks.ts';
 import { type PoolStarts, startsOf } from './pool-starts.ts';
@@ -52,6 +52,10 @@ export type PoolView = InForce &
     readonly areStartsKnown: boolean;
     /** The number of running tasks that are missing from the list but have busy daemons. */
     readonly unseen: number;
+    /** Whether it may have a service whose row could not be read. */
+    readonly isServiceUnread: boolean;
+    /** Without one known service: the tasks that the pool has all the same. */
+    readonly unmanaged: number;
     /** The number of desired tasks that do not exist yet. */
     readonly missing: number;
     /** The secrets that its tasks get, as far as AWS tells since when: the latest change first. */
@@ -176,6 +180,8 @@ function derivePoolView({
       owned,
       areTasksKnown,
     },
+    isServiceUnread: service === undefined && lists.services.status !== 'ok',
+    unmanaged: service === undefined ? countUnmanaged(configured, { snapshot, byGroup, index }) : 0,
     areStartsKnown:
       service !== undefined && areTasksKnown && areDaemonsKnown && lists.protections.status === 'ok',
     tags: normalizeTags(pool.tags),
@@ -223,6 +229,33 @@ function tasksOfPool(
   const pooled = poolOfPart(name);
   const services = ecs.services.items.filter((service) => poolOfService(service) === pooled);
   return services.flatMap(({ serviceName }) => byGroup.get(`service:${serviceName}`) ?? []);
+}
+
+/**
+ * Counts the tasks of services that are several, that drain, or whose rows could not be read; at least as
+ * many as coderd lists live daemons of the pool, because no list may have its service.
+ */
+function countUnmanaged(
+  { name }: PoolConfig,
+  {
+    snapshot: { ecs },
+    byGroup,
+    index,
+  }: Pick<PoolViewInput, 'snapshot' | 'byGroup'> & Pick<PoolView, 'index'>,
+): number {
+  const tasksOf = (serviceName: string): readonly Task[] =>
+    (byGroup.get(`service:${serviceName}`) ?? []).filter(isKeptRunning);
+  const { items, leftOut = [] } = ecs.services;
+  const own = items.filter((service) => tagOf(service, POOL_TAG) === name && !isForeign(service, ecs.stack));
+  const daemons = index?.namedAfter(poolOfPart(name)) ?? [];
+  const live = daemons.filter((daemon) => index?.activity(daemon) !== 'offline').length;
+  const ids = new Set(daemons.map((daemon) => nameInParts(daemon.name).ending));
+  const hidden = leftOut.flatMap(({ row, of }) => {
+    const tasks = of === undefined || of === name ? tasksOf(lastPart(row)) : [];
+    // whose service it is, only the names of the daemons tell
+    return of === name ? tasks : tasks.filter(({ taskArn }) => ids.has(lastPart(taskArn)));
+  });
+  return Math.max(own.flatMap(({ serviceName }) => tasksOf(serviceName)).length + hidden.length, live);
 }
 
 const createdAt = (task: Task): number => task.createdAt ?? 0;
