@@ -1,5 +1,6 @@
 /** What a process remembers of its looks. If it is lost, findings come a look later, and refused requests sooner. */
 import type { EpochMs, TaskArn } from '../decision/model/brands.ts';
+import { ownValue } from '../decision/model/collections.ts';
 import type { Remembered } from '../decision/model/snapshot.ts';
 import { MINUTE_MS } from '../decision/model/units.ts';
 
@@ -36,7 +37,7 @@ export class LookMemory {
   add({ now, mismatches, refused }: Seen): void {
     const { mismatches: before } = this.recall(now);
     this.#lookedAt = now;
-    this.#mismatches = new Map(mismatches.map((key) => [key, before[key] ?? now]));
+    this.#mismatches = new Map(mismatches.map((key) => [key, ownValue(before, key) ?? now]));
     const kept = [...this.#refused].filter(([, { at }]) => now - at < REFUSAL_KEPT_MS);
     const added = refused.map(({ task }): [TaskArn, Refused] => {
       const { pauseMs = MINUTE_MS / 2 } = this.#refused.get(task) ?? {};
