@@ -11,6 +11,7 @@ import {
   settingAt,
   valuesBelow,
 } from '../lambda/config/schema/settings.ts';
+import { ownValue } from '../lambda/decision/model/collections.ts';
 import { renderCostLines, renderSizes } from './sizes-page.ts';
 
 export function renderJsonSchema(): string {
@@ -34,7 +35,7 @@ const PARTS: Readonly<Record<string, () => string>> = {
 /** The page with new generated parts. The text outside them is written by hand. */
 export function renderPage(page: string): string {
   return page.replaceAll(/<!-- ([a-z-]+) -->\n(?:[\s\S]*?\n)?<!-- \/\1 -->/g, (part, name: string) => {
-    const text = PARTS[name]?.();
+    const text = ownValue(PARTS, name)?.();
     return text === undefined ? part : `<!-- ${name} -->\n${text}\n<!-- /${name} -->`;
   });
 }

@@ -1,6 +1,7 @@
 /** Exit codes: 0 success, 1 invalid input or failed check, 2 wrong usage, 3 a crossed limit of `backtest --before`. */
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Help, type Option } from 'commander';
+import { ownValue } from '../lambda/decision/model/collections.ts';
 import { type CliEnvironment, type CommandContext, UsageError } from './shared/cli-environment.ts';
 import { wrapLines } from './shared/plain-table.ts';
 
@@ -118,7 +119,7 @@ export async function runCli(args: readonly string[], given: CliEnvironment): Pr
   let exitCode = 0;
   const ended = Object.keys(ENDED).find((name) => `${args.join(' ')} `.startsWith(`${name} `));
   if (ended !== undefined) {
-    cliEnvironment.err(`error: "autoscaler ${ended}" has ended; ${ENDED[ended]}\n`);
+    cliEnvironment.err(`error: "autoscaler ${ended}" has ended; ${ownValue(ENDED, ended)}\n`);
     return 2;
   }
   try {

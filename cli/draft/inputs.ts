@@ -4,6 +4,7 @@ import { dirname, relative, resolve } from 'node:path';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { describeReadError } from '../../lambda/config/load.ts';
 import { ConfigError } from '../../lambda/config/problems/problems.ts';
+import { ownValue } from '../../lambda/decision/model/collections.ts';
 import { type CliEnvironment, InputError, UsageError } from '../shared/cli-environment.ts';
 
 export type DraftOptions = {
@@ -81,7 +82,9 @@ function refuseWrong(coder: CoderSettings, keyPrefix = 'coder/keys'): void {
     checkConfig({ coder, pools: [pool] });
   } catch (cause) {
     if (!(cause instanceof ConfigError)) throw cause;
-    const problems = cause.problems.map(({ path, message }) => `${FLAGS[path] ?? path}: ${message}`);
+    const problems = cause.problems.map(
+      ({ path, message }) => `${ownValue(FLAGS, path) ?? path}: ${message}`,
+    );
     throw new UsageError(problems.join('\n'), { cause });
   }
 }

@@ -1,4 +1,5 @@
 /** Formats the explanation of a job as text: what it is, how it stands, where its wait went. */
+import { ownValue } from '../../lambda/decision/model/collections.ts';
 import type { IsoTime } from '../../lambda/decision/model/plan.ts';
 import { causeText, checkText } from '../../lambda/explain/dead-build-text.ts';
 import { ageText, seconds, some, tagText, timeText } from '../../lambda/explain/format.ts';
@@ -31,7 +32,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 function whatOf({ type, transition, template, workspace }: ExplainedJob): string {
-  const what = transition ?? TYPES[type] ?? type;
+  const what = transition ?? ownValue(TYPES, type) ?? type;
   const of = workspace === null ? '' : ` of workspace ${oneLine(workspace)}`;
   return `${what}${of}${template === null ? '' : `, template "${oneLine(template)}"`}`;
 }

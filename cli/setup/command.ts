@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { type LoadedConfig, loadDeployment } from '../../lambda/config/load.ts';
 import { ConfigError } from '../../lambda/config/problems/problems.ts';
+import { ownValue } from '../../lambda/decision/model/collections.ts';
 import type { DraftOptions } from '../draft/inputs.ts';
 import { printDraft } from '../draft/write.ts';
 import { whileWorking } from '../shared/activity.ts';
@@ -213,7 +214,7 @@ async function askAbout(
   const question = step.asks === 'no' ? '  Run it now? [y/N/q] ' : '  Do it? [Y/n/q] ';
   for (;;) {
     const said = (await ask(question).catch((cause: unknown) => endOfInput(cause, say))).trim().toLowerCase();
-    const answer = said === '' ? await defaultOf(step) : ANSWERS[said];
+    const answer = said === '' ? await defaultOf(step) : ownValue(ANSWERS, said);
     if (answer !== undefined) return answer;
     say('  Type y (do it), n (skip this step) or q (quit; setup goes on here next time).\n');
   }

@@ -13,6 +13,7 @@ import type { IParameter } from 'aws-cdk-lib/aws-ssm';
 import { Construct, DependencyGroup } from 'constructs';
 import { formatProblem, type Problem } from '../../lambda/config/problems/problems.ts';
 import { type Deployment, secretsOf } from '../../lambda/config/rules/deployment.ts';
+import { ownValue } from '../../lambda/decision/model/collections.ts';
 import { bundleKeyFunction } from './bundle.ts';
 import { clusterIn, makeCluster } from './cluster.ts';
 import { allowServices } from './encryption.ts';
@@ -134,7 +135,7 @@ export class ProvisionerAutoscaler extends Construct implements IConnectable {
 
   /** The pool of that name. Throws a StackError if the settings have none. */
   pool(name: string): ProvisionerPool {
-    const pool = Object.hasOwn(this.pools, name) ? this.pools[name] : undefined;
+    const pool = ownValue(this.pools, name);
     if (pool !== undefined) return pool;
     const names = Object.keys(this.pools).join(', ');
     throw new StackError(`cannot find pool "${name}": the settings have only ${names}; name one of them`);

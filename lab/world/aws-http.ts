@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { ownValue } from '../../lambda/decision/model/collections.ts';
 import { callQuery, errorXml, SERVICE_QUOTAS } from './account/model.ts';
 import { AwsError, type AwsRequest, type AwsService, type Caller, callService } from './base/aws-service.ts';
 import { ECS } from './ecs/api.ts';
@@ -58,7 +59,7 @@ const SERVICES: Readonly<Record<string, Served>> = {
 /** The target of a request; `unknown` for a service that is not simulated. */
 export function awsTarget(request: IncomingMessage): AwsTarget {
   const [prefix = '', operation = ''] = targetOf(request);
-  return { service: SERVICES[prefix]?.service ?? 'unknown', operation };
+  return { service: ownValue(SERVICES, prefix)?.service ?? 'unknown', operation };
 }
 
 function targetOf({ headers }: IncomingMessage): readonly string[] {
@@ -83,7 +84,7 @@ function answerForm(request: IncomingMessage, response: ServerResponse, { accoun
 async function answer(request: IncomingMessage, models: Models): Promise<object> {
   const [prefix = '', name = ''] = targetOf(request);
   const body = await readBody(request);
-  const service = SERVICES[prefix];
+  const service = ownValue(SERVICES, prefix);
   if (request.method !== 'POST' || request.url !== '/' || service === undefined)
     throw new AwsError('UnknownOperationException', `this world has no service for the target "${prefix}"`);
   return service.call(models, { name, body, caller: callerOf(request) });

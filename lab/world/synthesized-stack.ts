@@ -4,16 +4,17 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
+import { mapping } from '../../lambda/shared/mapping.ts';
 
 const projectDir = fileURLToPath(new URL('../..', import.meta.url));
 
 const templateSchema = z.object({
-  Resources: z.record(
+  Resources: mapping(
     z.string(),
     z.object({
       Type: z.string(),
-      Properties: z.record(z.string(), z.unknown()).default({}),
-      Metadata: z.record(z.string(), z.unknown()).default({}),
+      Properties: mapping(z.string(), z.unknown()).default({}),
+      Metadata: mapping(z.string(), z.unknown()).default({}),
     }),
   ),
 });
@@ -21,7 +22,7 @@ type Resource = z.infer<typeof templateSchema>['Resources'][string];
 
 const functionSchema = z.object({
   Timeout: z.number(),
-  Environment: z.object({ Variables: z.record(z.string(), z.unknown()) }),
+  Environment: z.object({ Variables: mapping(z.string(), z.unknown()) }),
 });
 
 export type SynthesizedStack = {

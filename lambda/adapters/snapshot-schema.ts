@@ -3,6 +3,7 @@ import * as z from 'zod';
 import type { OrganizationId, PoolName, TaskArn } from '../decision/model/brands.ts';
 import type { Snapshot } from '../decision/model/snapshot.ts';
 import type { TagSet } from '../decision/model/tags.ts';
+import { mapping } from '../shared/mapping.ts';
 import {
   activeVersionTagsSchema,
   buildInfoSchema,
@@ -97,7 +98,7 @@ const snapshotSchema = z.object({
           }),
         )
         .optional(),
-      mismatches: z.record(z.string(), time),
+      mismatches: mapping(z.string(), time),
       refused: z.array(z.string() as unknown as z.ZodType<TaskArn, TaskArn>),
     })
     .optional(),
@@ -106,7 +107,7 @@ const snapshotSchema = z.object({
       tagSets: z.array(
         z.object({
           organizationId: z.string() as unknown as z.ZodType<OrganizationId, OrganizationId>,
-          tags: z.record(z.string(), z.string()) as unknown as z.ZodType<TagSet, TagSet>,
+          tags: mapping(z.string(), z.string()) as unknown as z.ZodType<TagSet, TagSet>,
           lastBuildAt: time.optional(),
           durationsMs: z.array(z.number()).optional(),
         }),

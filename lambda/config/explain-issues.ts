@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import type { z } from 'zod';
+import { ownValue } from '../decision/model/collections.ts';
 import { insteadOf, meantBy } from './problems/known-mistakes.ts';
 import { error, type Mistake } from './problems/problems.ts';
 import { looksLikeSecret, type Path, shown, shownText, subject } from './problems/shown.ts';
@@ -190,7 +191,8 @@ function anyOf(names: readonly string[]): string {
 
 function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>(
-    (at, step) => (typeof at === 'object' && at !== null ? Reflect.get(at, step) : undefined),
+    (at, step) =>
+      typeof at === 'object' && at !== null && Object.hasOwn(at, step) ? Reflect.get(at, step) : undefined,
     value,
   );
 }
@@ -216,7 +218,7 @@ function secretIn(seen: unknown, setting: SettingNode | undefined): string | und
 /** A number or a boolean in quotes, where one is expected, or a number with its currency. */
 function numberIn(seen: unknown, setting: SettingNode | undefined): string | undefined {
   if (typeof seen !== 'string') return undefined;
-  if (BARE[typeOf(setting)]?.test(seen)) return 'remove the quotes';
+  if (ownValue(BARE, typeOf(setting))?.test(seen)) return 'remove the quotes';
   const amount = kindOf(setting) === 'dollars' ? AMOUNT.exec(seen)?.groups?.amount : undefined;
   return amount === undefined ? undefined : `write the number alone: ${amount}`;
 }

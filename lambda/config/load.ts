@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { ownValue } from '../decision/model/collections.ts';
 import { ConfigError, error, type Mistake, type Problem } from './problems/problems.ts';
 import { readConfig } from './read.ts';
 import type { Deployment } from './rules/deployment.ts';
@@ -117,5 +118,5 @@ export function describeReadError(cause: unknown): string {
     EISDIR: 'the path is a folder; write the path of a file',
     EACCES: 'no permission to read it',
   };
-  return known[code] ?? `it cannot be read (${code})`;
+  return ownValue(known, code) ?? `it cannot be read (${code})`;
 }

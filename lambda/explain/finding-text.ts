@@ -49,7 +49,7 @@ function wordsOf(finding: Finding): string {
 }
 
 function isUnread(finding: Finding): finding is UnreadFinding {
-  return !(finding.code in WORDS);
+  return !Object.hasOwn(WORDS, finding.code);
 }
 
 type UnreadFinding = FindingOf<`${ReadingName | ForecastReadingName}-${Exclude<ReadingStatus, 'ok'>}`>;

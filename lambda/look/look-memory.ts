@@ -4,6 +4,7 @@
  * requests sooner.
  */
 import type { EpochMs, TaskArn } from '../decision/model/brands.ts';
+import { ownValue } from '../decision/model/collections.ts';
 import type { PoolMemory, Remembered } from '../decision/model/snapshot.ts';
 import { MINUTE_MS } from '../decision/model/units.ts';
 import { DesiredCounts } from './desired-counts.ts';
@@ -70,7 +71,7 @@ export class LookMemory {
     this.#lookedAt = now;
     this.#isSole = true;
     this.#pools = pools;
-    this.#mismatches = new Map(mismatches.map((key) => [key, before[key] ?? now]));
+    this.#mismatches = new Map(mismatches.map((key) => [key, ownValue(before, key) ?? now]));
     const kept = [...this.#refused].filter(([, { at }]) => now - at < REFUSAL_KEPT_MS);
     const added = refused.map(({ task }): [TaskArn, Refused] => {
       const { pauseMs = MINUTE_MS / 2 } = this.#refused.get(task) ?? {};

@@ -80,7 +80,11 @@ function configOf(url: string, proxy: string): object {
     managedKeys: { token: { secret: 'coder/key-manager-token' } },
     limits: { maxTasks: 10 },
     defaults: { image: 'ghcr.io/coder/coder:v2.36.0' },
-    pools: [{ name: 'cpu', organization: 'default', tags: CPU.tags, key: 'managed', max: 2 }],
+    pools: [
+      { name: 'cpu', organization: 'default', tags: CPU.tags, key: 'managed', max: 2 },
+      // its key is not the function's
+      { name: 'own', organization: 'default', tags: { own: 'yes' }, key: { secret: 'own' }, max: 2 },
+    ],
   };
 }
 

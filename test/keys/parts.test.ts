@@ -10,6 +10,7 @@ import { SecretsManagerKeys } from '../../lambda/keys/adapters/secrets-manager.t
 import { connectKeys, readKeysEnvironment } from '../../lambda/keys/connect.ts';
 import { KeysError } from '../../lambda/keys/model/keys-error.ts';
 import { parseStoredKey, writeStoredKey } from '../../lambda/keys/model/pool.ts';
+import { managedPoolsOf } from '../../lambda/keys/serve.ts';
 import type { Ecs } from '../../lambda/look/ports.ts';
 import { type Lab, type LabPool, labConfig, startLab } from '../support/lab.ts';
 import { DEPLOYMENT } from './key-lab.ts';
@@ -100,6 +101,16 @@ it('ends the names of keys with eight letters and digits', () => {
   const given = { cluster: 'c', caBundle: undefined, deployment: DEPLOYMENT, log: NO_LOG };
   const { ports } = connectKeys(checkConfig(settings).config, given);
   expect(ports.random.suffix()).toMatch(/^[a-z0-9]{8}$/);
+});
+
+it('gets only the pools with a managed key, and their organization and tags', () => {
+  const pools = POOLS.map(
+    (pool): LabPool => (pool.name === 'gpu' ? { ...pool, credential: 'managed' } : pool),
+  );
+  const { config } = checkConfig(labConfig('http://127.0.0.1', pools));
+  expect(managedPoolsOf(config)).toEqual([
+    { name: 'gpu', coderUrl: 'http://127.0.0.1', organization: 'default', tags: { gpu: 'yes' } },
+  ]);
 });
 
 describe('a secret text', () => {

@@ -1,4 +1,5 @@
 /** The variables of `coder provisioner start` (docs/internals/coder.md §5), and its CA certificates. */
+import { by } from '../../../lambda/decision/model/collections.ts';
 import type { PoolConfig, SecretRef } from '../../../lambda/decision/model/config.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 
@@ -26,9 +27,9 @@ export function daemonVariables({
 
 /** coder reads one record of CSV with a field for each tag, and takes an unset variable as none. */
 function sentTags({ owner: _, ...tags }: Tags): Readonly<Record<string, string>> {
-  const fields = Object.keys(tags)
-    .sort()
-    .map((name) => csvField(`${name}=${tags[name]}`));
+  const fields = Object.entries(tags)
+    .sort(by(([name]) => name))
+    .map(([name, value]) => csvField(`${name}=${value}`));
   return fields.length === 0 ? {} : { CODER_PROVISIONERD_TAGS: fields.join(',') };
 }
 

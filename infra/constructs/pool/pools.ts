@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Aws, CfnMapping, Names } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { Deployment } from '../../../lambda/config/rules/deployment.ts';
+import { ownValue } from '../../../lambda/decision/model/collections.ts';
 import { partsOf } from '../../../lambda/decision/settings/parts.ts';
 import { isPlain } from '../plain/plain-stack.ts';
 import type { ManagedKey } from '../shared/secrets.ts';
@@ -27,7 +28,7 @@ export function addPools(
       ...shared,
       ...texts,
       coderUrl: coder.url,
-      managedKey: managedKeys[configured.name],
+      managedKey: ownValue(managedKeys, configured.name),
       earlySuccess: aws.earlySuccess,
       bindTaskRoles: aws.bindTaskRoles,
       guardDuty: aws.guardDuty,

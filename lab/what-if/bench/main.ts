@@ -7,6 +7,7 @@ import { Command, Option } from 'commander';
 import { plainTable } from '../../../cli/shared/plain-table.ts';
 import { loadConfig } from '../../../lambda/config/load.ts';
 import type { Deployment } from '../../../lambda/config/rules/deployment.ts';
+import { ownValue } from '../../../lambda/decision/model/collections.ts';
 import { MONTH_MS } from '../../../lambda/decision/model/units.ts';
 import { monthlyOwnDollars } from '../cli/backtest/subject.ts';
 import { BASELINES } from '../policies/index.ts';
@@ -69,7 +70,7 @@ function subjectsOf({ scenario, trace, config }: Options): readonly Subject[] {
   if (trace !== undefined)
     return [withoutUnservedJobs({ trace: readTraceFile(trace).trace, ...loadConfig(config) })];
   return SCENARIOS.filter(({ name }) => scenario === undefined || scenario === name).map((each) => ({
-    trace: generateTrace(each, { seed: SEED, days: DAYS[each.name] ?? 7 }),
+    trace: generateTrace(each, { seed: SEED, days: ownValue(DAYS, each.name) ?? 7 }),
     config: loadConfig(configFileOf(each)).config,
   }));
 }

@@ -7,6 +7,7 @@
  */
 import type { DeployedPool, Deployment } from '../../../lambda/config/rules/deployment.ts';
 import { waitingOf } from '../../../lambda/config/schema/waiting-schema.ts';
+import { ownValue } from '../../../lambda/decision/model/collections.ts';
 import type { PoolConfig, Waiting } from '../../../lambda/decision/model/config.ts';
 import { dollarsOf, type FargatePrices, VIRGINIA } from '../../../lambda/decision/settings/prices.ts';
 import { BacktestError } from '../trace/backtest-error.ts';
@@ -52,7 +53,7 @@ export function priceDate(region: string): string {
 }
 
 function pricesIn(region: string): RegionPrices {
-  const prices = Object.hasOwn(REGIONS, region) ? REGIONS[region] : undefined;
+  const prices = ownValue(REGIONS, region);
   if (prices !== undefined) return prices;
   const known = Object.keys(REGIONS).join(', ');
   throw new BacktestError(

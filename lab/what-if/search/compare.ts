@@ -1,5 +1,6 @@
 /** Computes a backtest: the autoscaler and other policies on one trace. */
 import type { Deployment } from '../../../lambda/config/rules/deployment.ts';
+import { ownValue } from '../../../lambda/decision/model/collections.ts';
 import { MONTH_MS } from '../../../lambda/decision/model/units.ts';
 import { estimatesOf, plus } from '../estimate/estimate.ts';
 import { BASELINES } from '../policies/index.ts';
@@ -65,7 +66,7 @@ export async function compare(given: CompareOptions): Promise<Backtest> {
       organization,
       tags,
       max,
-      dollarsPerTaskHour: prices[name] ?? 0,
+      dollarsPerTaskHour: ownValue(prices, name) ?? 0,
       min: min === 'auto' ? 0 : min,
     })),
     stepS: stepOf(trace),

@@ -3,6 +3,7 @@ import { stringify } from 'yaml';
 import type { Deployment } from '../../../lambda/config/rules/deployment.ts';
 import { START_TIME } from '../../../lambda/config/schema/schema.ts';
 import { waitingOf } from '../../../lambda/config/schema/waiting-schema.ts';
+import { ownValue } from '../../../lambda/decision/model/collections.ts';
 import type { Waiting } from '../../../lambda/decision/model/config.ts';
 import { some } from '../../../lambda/explain/format.ts';
 import { priceOfWaiting } from '../replay/prices.ts';
@@ -31,7 +32,7 @@ export function recommend(
   startTimeMs: number | undefined,
 ): Recommendation {
   const pools = config.pools.map(({ name, max }) => {
-    const used = peaks.byPool[name] ?? 0;
+    const used = ownValue(peaks.byPool, name) ?? 0;
     return { name, used, max: used === 0 ? max : Math.max(max, withRoom(used)) };
   });
   const largest = Math.max(...pools.map(({ max }) => max));

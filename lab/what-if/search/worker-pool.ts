@@ -1,7 +1,7 @@
 /** Runs policies on several threads. Each run has its own simulated world. */
 import { availableParallelism } from 'node:os';
 import type { Deployment } from '../../../lambda/config/rules/deployment.ts';
-import { sum } from '../../../lambda/decision/model/collections.ts';
+import { ownValue, sum } from '../../../lambda/decision/model/collections.ts';
 import * as base from '../../world/base/worker-pool.ts';
 import { BASELINES } from '../policies/index.ts';
 import type { PolicySettings } from '../policies/policy.ts';
@@ -30,7 +30,7 @@ export function runOrder(order: Order, onProgress: (share: number) => void): Pro
   const { dollarsPerHour } = order;
   return run(driverOf(order), {
     ...order,
-    dollarsPerHour: (pool) => dollarsPerHour[pool] ?? 0,
+    dollarsPerHour: (pool) => ownValue(dollarsPerHour, pool) ?? 0,
     onProgress,
   });
 }

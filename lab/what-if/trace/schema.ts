@@ -4,6 +4,7 @@ import { shownPath } from '../../../lambda/config/problems/problems.ts';
 import { type Path, shown } from '../../../lambda/config/problems/shown.ts';
 import { nearestName, timeZoneProblem } from '../../../lambda/config/schema/names.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { mapping } from '../../../lambda/shared/mapping.ts';
 import type { LineProblem } from './problems.ts';
 import { JOB_KINDS, TRANSITIONS } from './trace.ts';
 
@@ -31,9 +32,11 @@ export const jobSchema = z.object(
     id: z.string({ error: 'expected a string' }).optional(),
     at: time,
     organization: name,
-    tags: z.record(z.string(), z.string({ error: 'expected a string' }), {
-      error: 'expected tag names with values, such as {"size":"large"}; write {} for an untagged job',
-    }),
+    tags: mapping(
+      z.string(),
+      z.string({ error: 'expected a string' }),
+      'expected tag names with values, such as {"size":"large"}; write {} for an untagged job',
+    ),
     seconds,
     kind: z.enum(JOB_KINDS, { error: KIND }),
     workspace: z.string({ error: 'expected a string' }).min(1, NAME).optional(),

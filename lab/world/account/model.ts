@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ownValue } from '../../../lambda/decision/model/collections.ts';
 import { FUNCTION_ROLE } from '../../../lambda/decision/model/service-tags.ts';
 import { AwsError, type AwsService, accessDenied, type Caller, operationsFor } from '../base/aws-service.ts';
 
@@ -81,7 +82,7 @@ const STACK_ROLES = `<StackResourceSummaries>${Object.keys(STACK_ROLE_NAMES)
   .join('')}</StackResourceSummaries>`;
 
 function roleXml(name: string | null): string | undefined {
-  const description = STACK_ROLE_NAMES[name ?? ''];
+  const description = ownValue(STACK_ROLE_NAMES, name ?? '');
   if (description === undefined) return undefined;
   const arn = `arn:aws:iam::123456789012:role/${name}`;
   return `<Role><Path>/</Path><RoleName>${name}</RoleName><RoleId>AROA</RoleId><Arn>${arn}</Arn><CreateDate>2026-03-02T09:00:00Z</CreateDate><Description>${description}</Description></Role>`;

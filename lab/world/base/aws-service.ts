@@ -1,5 +1,6 @@
 /** What the simulated AWS services have in common: errors, operations and pages. */
 import { z } from 'zod';
+import { ownValue } from '../../../lambda/decision/model/collections.ts';
 
 /** An error answer of an AWS service: HTTP 400 with a type and a message. */
 export class AwsError extends Error {
@@ -73,7 +74,7 @@ export function callService<Model>(
   model: Model,
   { name, body, caller = 'autoscaler' }: AwsRequest,
 ): object {
-  const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
+  const operation = ownValue(operations, name);
   if (operation === undefined || !operation.callers.includes(caller))
     throw accessDenied(`${service}:${name}`, { caller });
   refuse?.(model, { name, body, caller });

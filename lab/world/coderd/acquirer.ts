@@ -1,4 +1,5 @@
 import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
+import { ownValue } from '../../../lambda/decision/model/collections.ts';
 import type { TagSet } from '../../../lambda/decision/model/tags.ts';
 import type { Random } from '../base/random.ts';
 import type { Planned, Timeline } from '../base/timeline.ts';
@@ -92,7 +93,7 @@ export class Acquirer {
 function isPostedTo(domain: Domain, { organizationId, tags }: Job): boolean {
   return (
     domain.organizationId === organizationId &&
-    Object.entries(tags).every(([name, value]) => domain.tags[name] === value)
+    Object.entries(tags).every(([name, value]) => ownValue(domain.tags, name) === value)
   );
 }
 

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { lastPart } from '../../../lambda/decision/model/brands.ts';
+import { ownValue } from '../../../lambda/decision/model/collections.ts';
 import { AwsError, type AwsService, EVERYBODY, invalidParameter, pageOf } from '../base/aws-service.ts';
 import type { EcsModel } from './model.ts';
 import { checkCount, clusterNotFound, type EcsOperation, operation, throttled } from './operation.ts';
@@ -32,6 +33,7 @@ const updateTaskProtectionRequest = z.object({
   protectionEnabled: z.boolean(),
   expiresInMinutes: z.number().default(DEFAULT_MINUTES),
 });
+// biome-ignore lint/plugin: to refuse fields that this world does not know; they are AWS's words
 const updateServiceRequest = z.looseObject({
   cluster,
   service: z.string(),
@@ -193,7 +195,7 @@ function protectionAnswer(
       protectedTasks.push(isBroken ? { ...row, protectionEnabled: undefined } : row);
     } else {
       const arn = fullArn(model, 'task', named);
-      failures.push({ arn, reason: reason ?? 'MISSING', detail: DETAILS[reason ?? 'MISSING'] });
+      failures.push({ arn, reason: reason ?? 'MISSING', detail: ownValue(DETAILS, reason ?? 'MISSING') });
     }
   }
   return { protectedTasks, failures };

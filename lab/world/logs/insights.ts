@@ -35,15 +35,15 @@ function toRow({ eventId, timestamp, message }: LogEvent): LogRow {
 
 /** The fields of a JSON text; nested ones with dots. Insights writes booleans as 1 and 0. */
 function discovered(message: string): LogRow {
-  const found: Record<string, string> = {};
+  const found = new Map<string, string>();
   const visit = (value: unknown, path: string): void => {
     if (value === null || value === undefined) return;
     if (typeof value === 'object')
       for (const [key, item] of Object.entries(value)) visit(item, path === '' ? key : `${path}.${key}`);
-    else if (path !== '') found[path] = typeof value === 'boolean' ? `${Number(value)}` : String(value);
+    else if (path !== '') found.set(path, typeof value === 'boolean' ? `${Number(value)}` : String(value));
   };
   visit(parseQuietly(message), '');
-  return found;
+  return Object.fromEntries(found);
 }
 
 function toStep(command: string): Step {

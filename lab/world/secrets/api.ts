@@ -1,5 +1,6 @@
 /** The operations of Secrets Manager that the project calls, and which role may call which. */
 import { z } from 'zod';
+import { ownValue } from '../../../lambda/decision/model/collections.ts';
 import {
   AwsError,
   type AwsService,
@@ -172,7 +173,7 @@ function matches(secret: SecretState, { Key, Values }: z.output<typeof Filters>[
     'tag-value': [...secret.tags.values()],
     name: [secret.name],
   };
-  const searched = texts[Key];
+  const searched = ownValue(texts, Key);
   if (searched === undefined) throw invalidParameter(`Invalid filter key: ${Key}`);
   return searched.some((text) => Values.some((value) => text.startsWith(value)));
 }

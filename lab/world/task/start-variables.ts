@@ -1,4 +1,5 @@
 /** Reads the variables of a container as `coder provisioner start` does (docs/internals/coder.md §5). */
+import { ownValue } from '../../../lambda/decision/model/collections.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
 import type { Credential } from '../base/daemon-connection.ts';
 
@@ -6,7 +7,7 @@ export type Variables = Readonly<Record<string, string>>;
 
 /** An empty credential if coder refuses to start. An empty variable counts as unset. */
 export function readCredential(variables: Variables): Credential {
-  const given = (name: string) => (variables[name] === '' ? undefined : variables[name]);
+  const given = (name: string) => ownValue(variables, name) || undefined;
   const key = given('CODER_PROVISIONER_DAEMON_KEY');
   const psk = given('CODER_PROVISIONER_DAEMON_PSK');
   const organization = given('CODER_ORGANIZATION');

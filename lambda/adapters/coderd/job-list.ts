@@ -4,6 +4,7 @@
  * have other jobs than those asked for.
  */
 import * as z from 'zod';
+import { ownValue } from '../../decision/model/collections.ts';
 import type { Organization } from '../../look/ports.ts';
 import { type Rows, rowSchemas } from '../shared/rows.ts';
 import { CoderdError, type CoderdHttp, type Document } from './http/http.ts';
@@ -35,7 +36,8 @@ export async function listJobs<T>(
     const today = await getList(http, path, { ...filter, limit }, page.schema, { needed, signal });
     if (page.count === undefined || needed.length === 0) return today;
   } catch (cause) {
-    if (!(cause instanceof CoderdError && cause.refused.some(({ field }) => field in filter))) throw cause;
+    if (!(cause instanceof CoderdError && cause.refused.some(({ field }) => Object.hasOwn(filter, field))))
+      throw cause;
   }
   const query = { q: searchFor(filter), limit: limit === '0' ? MOST : limit };
   const { value, date } = await getList(http, path, query, page.schema, { signal });
@@ -52,7 +54,7 @@ const KEYS: Readonly<Record<string, string>> = { status: 'status', ids: 'id' };
 
 function searchFor(filter: Filter): string {
   return Object.entries(filter)
-    .map(([name, values]) => `${KEYS[name]}:${values}`)
+    .map(([name, values]) => `${ownValue(KEYS, name)}:${values}`)
     .join(' ');
 }
 

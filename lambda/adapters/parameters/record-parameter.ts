@@ -8,6 +8,7 @@ import type { StockChoice } from '../../decision/model/snapshot.ts';
 import type { TagSet } from '../../decision/model/tags.ts';
 import type { ReplayedBuild } from '../../decision/stock/replay.ts';
 import { type RecordStore, type StockRecord, withNewestBuilds } from '../../look/stock/kept-record.ts';
+import { mapping } from '../../shared/mapping.ts';
 import { stockChoiceSchema } from '../snapshot-schema.ts';
 import { ParameterError } from './parameters.ts';
 
@@ -94,9 +95,9 @@ const textSchema = z.object({
       upTo: z.int().nonnegative(),
       logs: z.array(
         z.object({
-          tags: z
-            .looseObject({ scope: z.string(), owner: z.string() })
-            .catchall(z.string()) as unknown as z.ZodType<TagSet, TagSet>,
+          tags: mapping(z.string(), z.string()).refine(
+            (tags): tags is TagSet => tags.scope !== undefined && tags.owner !== undefined,
+          ),
           /** By turns: seconds before the next newer build or `upTo`, and how many it took. */
           builds: z.array(z.int().nonnegative()),
         }),

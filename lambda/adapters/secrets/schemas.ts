@@ -1,5 +1,6 @@
 /** Schemas of the metadata of secrets, in the names of the SDK. They have no field for a value. */
 import * as z from 'zod';
+import { mapping } from '../../shared/mapping.ts';
 import { time } from '../shared/time.ts';
 
 const versionSchema = z.object({
@@ -24,6 +25,6 @@ export const secretEntrySchema = z.object({
 /** One item of ListSecrets. `SecretVersionsToStages`: the stages by version id. */
 export const listedSecretSchema = secretEntrySchema
   .omit({ CurrentSince: true, Versions: true })
-  .extend({ SecretVersionsToStages: z.record(z.string(), z.array(z.string())).optional() });
+  .extend({ SecretVersionsToStages: mapping(z.string(), z.array(z.string())).optional() });
 
 export type ListedSecret = z.output<typeof listedSecretSchema>;

@@ -10,7 +10,7 @@ import {
 } from '@aws-sdk/client-secrets-manager';
 import type * as z from 'zod';
 import type { EpochMs } from '../../decision/model/brands.ts';
-import { unique } from '../../decision/model/collections.ts';
+import { ownValue, unique } from '../../decision/model/collections.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
 import {
   findSecret,
@@ -201,7 +201,7 @@ function filtersFor(wanted: readonly WantedSecret[]) {
 function hasMoved(before: Known['stages'], after: Known['stages']): boolean {
   const from = currentIn(before);
   const to = currentIn(after);
-  return from !== undefined && to !== undefined && from !== to && before[to] !== undefined;
+  return from !== undefined && to !== undefined && from !== to && ownValue(before, to) !== undefined;
 }
 
 function currentIn(stages: Known['stages']): string | undefined {

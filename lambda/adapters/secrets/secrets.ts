@@ -2,9 +2,11 @@
 import { SecretsProvider } from '@aws-lambda-powertools/parameters/secrets';
 import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
+import { ownValue } from '../../decision/model/collections.ts';
 import type { SecretRef } from '../../decision/model/config.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
 import { parseQuietly } from '../../decision/model/parse-quietly.ts';
+import { mapping } from '../../shared/mapping.ts';
 import { Secret } from '../shared/secret.ts';
 
 const MAX_AGE_S = 300;
@@ -84,7 +86,7 @@ function adviceForMachine(cause: unknown): string | undefined {
   return undefined;
 }
 
-const jsonObject = z.record(z.string(), z.unknown());
+const jsonObject = mapping(z.string(), z.unknown());
 
 /** Drops the parser's error, because it would quote the secret. */
 function pickKey(text: string, { secret }: SecretRef, key: string): string {
@@ -93,7 +95,7 @@ function pickKey(text: string, { secret }: SecretRef, key: string): string {
     throw new SecretError(
       `reading secret "${secret}": it is not a JSON object, so it has no key "${key}"; store a JSON object, or remove jsonKey`,
     );
-  const value = Object.hasOwn(fields.data, key) ? fields.data[key] : undefined;
+  const value = ownValue(fields.data, key);
   if (typeof value === 'string') return value;
   const keys = Object.keys(fields.data).join(', ') || 'none';
   throw new SecretError(

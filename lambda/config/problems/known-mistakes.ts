@@ -1,4 +1,5 @@
 /** Advice for settings of earlier versions, and for common wrong values. */
+import { ownValue } from '../../decision/model/collections.ts';
 import { type Path, shown } from './shown.ts';
 
 const FOLLOWS_PERSON = "no longer exists; write the pool's waiting.person: its other prices follow it";
@@ -68,15 +69,14 @@ function ended(parent: string, names: readonly string[], instead: string): Reado
 
 /** What to do about a name that is no setting here, if that is clear. */
 export function meantBy(path: Path): string | undefined {
-  const name = pattern(path);
-  return Object.hasOwn(MEANT, name) ? MEANT[name] : undefined;
+  return ownValue(MEANT, pattern(path));
 }
 
 /** What to write instead of a value that is wrong here, if that is clear. */
 export function insteadOf(path: Path, seen: unknown): string | undefined {
-  const words = INSTEAD[pattern(path)] ?? {};
+  const words = ownValue(INSTEAD, pattern(path)) ?? {};
   const word = typeof seen === 'object' ? shown(seen, path) : String(seen).toLowerCase();
-  return Object.hasOwn(words, word) ? words[word] : undefined;
+  return ownValue(words, word);
 }
 
 /** Such as `pools[].prewarm.max`. */

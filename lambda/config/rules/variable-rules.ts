@@ -1,4 +1,5 @@
 /** Checks the variables of a pool against the way in which its daemons authenticate. */
+import { ownValue } from '../../decision/model/collections.ts';
 import { error, type Findings } from '../problems/problems.ts';
 import { type Way, wayOf } from './auth-rules.ts';
 import { at, type PoolDraft, toMapping } from './drafts.ts';
@@ -41,6 +42,8 @@ const REFUSED: Readonly<Record<Way, Readonly<Record<string, string>>>> = {
 export function* checkCredentialVariables(pool: PoolDraft): Findings {
   const refusals = REFUSED[wayOf(pool)];
   for (const section of ['environment', 'secrets'] as const)
-    for (const name of Object.keys(toMapping(pool.raw[section])))
-      if (Object.hasOwn(refusals, name)) yield error(at(pool, section, name), `"${name}" ${refusals[name]}`);
+    for (const name of Object.keys(toMapping(pool.raw[section]))) {
+      const why = ownValue(refusals, name);
+      if (why !== undefined) yield error(at(pool, section, name), `"${name}" ${why}`);
+    }
 }

@@ -1,5 +1,6 @@
 /** The schema of the section `aws`. Only `cdk deploy` uses it; the function ignores it. */
 import * as z from 'zod';
+import { mapping } from '../../shared/mapping.ts';
 import { arnOf, resourceId } from './aws-ids.ts';
 
 export const eachOnce = [
@@ -198,8 +199,7 @@ export const aws = z
       })
       .prefault({})
       .meta({ description: 'CloudWatch metrics.' }),
-    tags: z
-      .record(tagName, tagValue)
+    tags: mapping(tagName, tagValue)
       .refine(
         (tags) => Object.keys(tags).length <= MOST_TAGS,
         `has too many tags; write at most ${MOST_TAGS}, because AWS allows 50 and the autoscaler needs the others`,

@@ -1,11 +1,12 @@
 import { distance } from 'fastest-levenshtein';
+import { ownValue } from '../../decision/model/collections.ts';
 
 /** Other names of these values. */
 const SYNONYMS: Readonly<Record<string, string>> = { amd64: 'x86_64', x64: 'x86_64', aarch64: 'arm64' };
 
 /** The valid name that is most similar; undefined if none is similar enough. */
 export function nearestName(name: string, valid: readonly string[]): string | undefined {
-  const synonym = SYNONYMS[name.toLowerCase()];
+  const synonym = ownValue(SYNONYMS, name.toLowerCase());
   if (synonym !== undefined && valid.includes(synonym)) return synonym;
   return valid.find((other) => fold(other) === fold(name)) ?? onlyStart(name, valid) ?? closest(name, valid);
 }

@@ -7,6 +7,7 @@ import type { PoolName } from '../../decision/model/brands.ts';
 import type { PoolAuth } from '../../decision/model/config.ts';
 import { withoutEmpty } from '../../decision/model/tags.ts';
 import { MINUTE_MS } from '../../decision/model/units.ts';
+import { mapping } from '../../shared/mapping.ts';
 import { aws, eachOnce } from './aws-schema.ts';
 import { coder, managedKeys } from './coder-schema.ts';
 import { duration } from './durations.ts';
@@ -228,8 +229,7 @@ export const poolSchema = z.strictObject({
       description: 'Name or UUID of the coderd organization that the provisioner key belongs to.',
       examples: ['default'],
     }),
-  tags: z
-    .record(tagName, z.string())
+  tags: mapping(tagName, z.string())
     .prefault({})
     .meta({
       description:
@@ -320,8 +320,7 @@ export const poolSchema = z.strictObject({
       examples: [['spot', 'on-demand']],
     })
     .optional(),
-  environment: z
-    .record(variableName, z.string())
+  environment: mapping(variableName, z.string())
     .prefault({})
     .meta({
       description:
@@ -330,8 +329,10 @@ export const poolSchema = z.strictObject({
       isPrivate: true,
       isReplayed: false,
     }),
-  secrets: z
-    .record(variableName, secretRef('Secret whose value the variable gets.', 'terraform/registry-token'))
+  secrets: mapping(
+    variableName,
+    secretRef('Secret whose value the variable gets.', 'terraform/registry-token'),
+  )
     .prefault({})
     .meta({
       description: "Environment variables of the provisioner's container whose values come from secrets.",

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ownValue } from '../../decision/model/collections.ts';
 import type { Path } from '../problems/shown.ts';
 import { KINDS, type Kind } from './kinds.ts';
 import { configSchema } from './schema.ts';
@@ -104,7 +105,8 @@ export function kindOf(node: SettingNode | undefined): Kind | undefined {
 
 function childOf(node: SettingNode, step: string | number): SettingNode | undefined {
   if (typeof step === 'number') return node.items;
-  if (node.properties && Object.hasOwn(node.properties, step)) return node.properties[step];
+  const own = ownValue(node.properties ?? {}, step);
+  if (own !== undefined) return own;
   const below = node.anyOf?.map((alternative) => childOf(alternative, step));
   return below?.find((child) => child !== undefined) ?? (node.additionalProperties || undefined);
 }

@@ -1,5 +1,6 @@
 /** Why a task ended, and whether a job died with it. */
 import type { EpochMs, JobId } from '../model/brands.ts';
+import { ownValue } from '../model/collections.ts';
 import type { DeathCause } from '../model/plan.ts';
 import type { Daemon, Job, Snapshot, Task } from '../model/snapshot.ts';
 import { MINUTE_MS } from '../model/units.ts';
@@ -86,7 +87,7 @@ const KILLED = 137;
 /** Derives why ECS stopped the task. */
 export function causeOfDeath(task: Task): DeathCause {
   if (reasonsOf(task).some((reason) => reason.startsWith('OutOfMemory'))) return 'memory';
-  const cause = CAUSES[task.stopCode ?? ''] ?? 'unknown';
+  const cause = ownValue(CAUSES, task.stopCode ?? '') ?? 'unknown';
   return cause === 'scaling' && /maintenance|retire|draining/i.test(task.stoppedReason ?? '')
     ? 'maintenance'
     : cause;

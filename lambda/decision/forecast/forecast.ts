@@ -7,7 +7,7 @@
  */
 import { AUTOMATIC, byTime, type Transition, transitionsOf } from '../demand/transitions.ts';
 import { type EpochMs, type OrganizationId, plusMs } from '../model/brands.ts';
-import { by, groupsBy, unique } from '../model/collections.ts';
+import { by, groupsBy, ownValue, unique } from '../model/collections.ts';
 import { memoizedWith } from '../model/memoize-by-object.ts';
 import type { Daemon, OrganizationReadings, Reading, Snapshot, Workspace } from '../model/snapshot.ts';
 import { covers, normalizeTags, type TagSet, type Tags, tagKey } from '../model/tags.ts';
@@ -193,7 +193,7 @@ function tagsOf(
   { template_id, latest_build }: Workspace,
   active: OrganizationReadings['activeVersionTags'],
 ): Tags | undefined {
-  return active?.[template_id] ?? latest_build.job.tags ?? undefined;
+  return ownValue(active ?? {}, template_id) ?? latest_build.job.tags ?? undefined;
 }
 
 /** Takes the next one of each sequence. A refused one does not hide the one after it. */

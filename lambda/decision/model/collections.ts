@@ -1,3 +1,11 @@
+/**
+ * The value of a word that others wrote, such as a tag. A table is an object, which inherits values of words such as
+ * `constructor`: for these the result is undefined.
+ */
+export function ownValue<Value>(table: Readonly<Record<string, Value>>, word: string): Value | undefined {
+  return Object.hasOwn(table, word) ? table[word] : undefined;
+}
+
 /** Orders strings by code unit. The order is the same on every machine. */
 export function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;

@@ -2,7 +2,7 @@
 import type { JobAssignment } from '../assign/assignment.ts';
 import { failsAt, oldestOf, type TagGroup } from '../demand/demand.ts';
 import { isoTime, poolOfPart } from '../model/brands.ts';
-import { by } from '../model/collections.ts';
+import { by, ownValue } from '../model/collections.ts';
 import type { AssignmentRow, UnservedRow } from '../model/plan.ts';
 import type { Job, Reading, Snapshot } from '../model/snapshot.ts';
 import { covers, displayTags, type Tags, tagKey } from '../model/tags.ts';
@@ -83,7 +83,7 @@ function compareTags(pool: Tags, job: Tags) {
   const pick = (tags: Tags, isPicked: (name: string, value: string) => boolean): Tags =>
     Object.fromEntries(Object.entries(tags).filter(([name, value]) => isPicked(name, value)));
   return {
-    missing: pick(job, (name, value) => pool[name] !== value),
+    missing: pick(job, (name, value) => ownValue(pool, name) !== value),
     has: pick(pool, (name, value) => Object.hasOwn(job, name) && job[name] !== value),
     surplus: pick(pool, (name) => !Object.hasOwn(job, name)),
   };

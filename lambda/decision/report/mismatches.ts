@@ -3,6 +3,7 @@
  * reported once looks have seen it for longer than a list of ECS may be old. It holds as before.
  */
 import type { EpochMs } from '../model/brands.ts';
+import { ownValue } from '../model/collections.ts';
 import type { Finding } from '../model/plan.ts';
 import type { Remembered } from '../model/snapshot.ts';
 import { MINUTE_MS } from '../model/units.ts';
@@ -37,7 +38,7 @@ function lastingFindings(
   if (remembered === undefined) return findings;
   return findings.flatMap((finding) => {
     const lasting = itemsOf(finding)?.filter(
-      (item) => now - (remembered.mismatches[keyOf(finding, item)] ?? now) >= lastsMs(finding),
+      (item) => now - (ownValue(remembered.mismatches, keyOf(finding, item)) ?? now) >= lastsMs(finding),
     );
     if (lasting === undefined) return [finding];
     return lasting.length === 0 ? [] : [withItems(finding, lasting)];

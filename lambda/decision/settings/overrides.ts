@@ -9,7 +9,7 @@
  * Each has `-until` (RFC 3339, the end), `-by` and `-why`: `coder-autoscaler:pin-until`.
  */
 import type { EpochMs } from '../model/brands.ts';
-import { by } from '../model/collections.ts';
+import { by, ownValue } from '../model/collections.ts';
 import type { MalformedOverride, Override, OverrideKind } from '../model/plan.ts';
 import { FLOOR_TAG, isStrayTag, keysOfOverride, PAUSE_TAG, PIN_TAG } from '../model/service-tags.ts';
 import type { Service } from '../model/snapshot.ts';
@@ -96,7 +96,7 @@ function parseValue(key: string, value: string): Pick<Override, 'kind' | 'count'
     return /^\d{1,4}$/.test(value)
       ? { kind: key === PIN_TAG ? 'pin' : 'floor', count: Number(value) }
       : undefined;
-  return PAUSES[value];
+  return ownValue(PAUSES, value);
 }
 
 const PAUSES: Readonly<Record<string, Pick<Override, 'kind'>>> = {

@@ -6,11 +6,12 @@ import type { Doubt, Finding, ReadingName } from '../model/plan.ts';
 import type { Daemon, OrganizationReadings, Reading, ReadingStatus, Snapshot } from '../model/snapshot.ts';
 import { MINUTE_MS } from '../model/units.ts';
 import { compareVersion, OLDEST_SERVER } from '../model/version.ts';
-import { countListed } from './capacity.ts';
+import { countListed, isHeldBack } from './capacity.ts';
 import { isAlive, workerOf } from './daemons.ts';
 import { type ClusterLists, listsFor } from './left-out.ts';
+import { isOldRevision } from './older-tasks.ts';
 import { awsTimeOf, type PoolView } from './supply.ts';
-import { lacksGuard } from './task-state.ts';
+import { lacksGuard, type TaskView } from './task-state.ts';
 
 export type Doubts = {
   /** All doubts about a pool. Empty: the readings are trusted. */
@@ -148,9 +149,18 @@ const JOBS_NAMED = 10;
 /** A daemon may register and take a job between the readings of jobs and daemons. */
 const BETWEEN_READINGS_MS = 10_000;
 
-/** The number of running tasks whose daemons have not registered yet. */
-function registering({ tasks }: PoolView): number {
-  return tasks.filter(({ use, task }) => use === 'registering' && task.lastStatus === 'RUNNING').length;
+/**
+ * The number of tasks whose daemons may have registered since. ECS's lists lag (docs/internals/aws.md §2), so they
+ * may show such a task as PENDING, or not at all. These do not count if they may be of an old revision: then they may
+ * have no guard, and no other rule holds the count for them.
+ */
+function registering(view: PoolView): number {
+  const { tasks, missing, service } = view;
+  if (service === undefined) return 0;
+  const mayRun = ({ use, task }: TaskView): boolean =>
+    use === 'registering' && (task.lastStatus === 'RUNNING' || !isOldRevision(task, service));
+  const unlisted = isHeldBack(view) || service.deployments.length > 1 ? 0 : missing;
+  return tasks.filter(mayRun).length + unlisted;
 }
 
 /**

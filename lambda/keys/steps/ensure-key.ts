@@ -1,4 +1,5 @@
 /** Makes sure that tasks that start from now on get a key of the pool's organization and tags. */
+import { ownValue } from '../../decision/model/collections.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
 import { KEY_ID_TAG } from '../../decision/model/service-tags.ts';
 import { KeysError } from '../model/keys-error.ts';
@@ -61,7 +62,7 @@ type CurrentKey = { readonly id: string; readonly fits: boolean };
 /** Tells the id of the current key in tags, only if they differ: each write changes changedAt. */
 export async function publish({ ports, pool, secret }: PoolSecret, { id, fits }: CurrentKey): Promise<void> {
   const tags = { [KEY_ID_TAG]: id, [MADE_FOR_TAG]: fits ? madeFor(pool) : 'another-pool' };
-  if (Object.entries(tags).every(([key, value]) => secret.tags[key] === value)) return;
+  if (Object.entries(tags).every(([key, value]) => ownValue(secret.tags, key) === value)) return;
   await ports.secrets.tag(secret.id, tags);
 }
 

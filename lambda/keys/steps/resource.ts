@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { messageOf } from '../../decision/model/message-of.ts';
 import { parseQuietly } from '../../decision/model/parse-quietly.ts';
 import { KEY_ID_TAG } from '../../decision/model/service-tags.ts';
+import { mapping } from '../../shared/mapping.ts';
 import type { ResourceAnswer, ResourceEvent } from '../model/events.ts';
 import { isDoubt, KeysError } from '../model/keys-error.ts';
 import {
@@ -49,7 +50,7 @@ export async function serveResource(ports: KeyPorts, event: ResourceEvent): Prom
 const NO_SECRET =
   'the secret of a managed key is deleted; restore it with `aws secretsmanager restore-secret`: without it no task of the pool starts';
 
-const tagsSchema = z.record(z.string(), z.string());
+const tagsSchema = mapping(z.string(), z.string());
 
 function poolOf({ ResourceProperties }: ResourceEvent): ManagedPool {
   const { Pool: name, Organization: organization, Tags, CoderUrl: coderUrl } = ResourceProperties;

@@ -31,9 +31,11 @@ describe('the tag table of Coder', () => {
   );
 });
 
-const names = fc.constantFrom('scope', 'owner', 'env', 'dc', 'GPU', '', '__proto__x');
+const names = fc.constantFrom('scope', 'owner', 'env', 'dc', 'GPU', '', '__proto__', 'constructor');
 const values = fc.constantFrom('user', 'organization', '', 'aaa', 'bbb', 'Chicago', 'chicago', 'weird');
-const tagSets = fc.dictionary(names, values, { maxKeys: 5, noNullPrototype: true });
+const tagSets = fc
+  .array(fc.tuple(names, values), { maxLength: 5 })
+  .map((pairs): Tags => Object.fromEntries(pairs));
 
 /**
  * A second implementation of the rule of docs/internals/coder.md §4: over text pairs, as Postgres

@@ -121,6 +121,11 @@ describe('deriveOverrides', () => {
       because: 'that is no number of tasks',
     })),
     {
+      tags: set('pause', 'constructor'),
+      malformed: [{ tag: 'coder-autoscaler:pause', seen: 'constructor', problem: 'unknown-value' }],
+      because: 'a word that every object has is no kind of pause',
+    },
+    {
       tags: { ...set('pause', 'yes'), ...pin(1) },
       active: [{ kind: 'pin', count: 1, ...NOTE }],
       malformed: [{ tag: 'coder-autoscaler:pause', seen: 'yes', problem: 'unknown-value' }],

@@ -10,6 +10,7 @@ import {
   codesInWords,
   daemonIs,
   edit,
+  failing,
   listIs,
   organizationIn,
   planOf,
@@ -98,13 +99,30 @@ const startedBy =
 
 const halfAnHour: Change = ({ ecs }) => edit(ecs.protections.items, 0, { expirationDate: later(1_800) });
 
+const ofOldRevision = (index: number): Change => taskIs(index, { taskDefinitionArn: 'cpu:0' });
+const twoDeployments = serviceIs({
+  deployments: [
+    { id: 'two', status: 'PRIMARY', rolloutState: 'COMPLETED' },
+    { id: 'one', status: 'ACTIVE', rolloutState: 'COMPLETED' },
+  ],
+});
+
 const newWorkers = table<Row>`
   world      | change              | expected                                                          | because
   cpu I20m R | ${startedBy(9)}     | nothing                                                           | it came after the daemons were read
   cpu I20m R | ${startedBy(10)}    | worker-unknown organization default jobs 1 jobIds a0 pools cpu    | the readings are not so far apart
   cpu I20m R | ${all(startedBy(9), halfAnHour)} | worker-unknown organization default jobs 1 jobIds a0 pools cpu    | a build could be lost there if that were wrong
   cpu I20m R | ${startedBy(1, 1)}  | worker-unknown organization default jobs 2 jobIds a0+a1 pools cpu | it is unknown which of them is new
-  cpu I20m P | ${startedBy(1)}     | worker-unknown organization default jobs 1 jobIds a0 pools cpu    | its daemon cannot be registered yet
+  cpu I20m P | ${startedBy(1)}     | nothing                                                           | ECS's list is older: the task may run by now
+  cpu I20m P | ${all(startedBy(1), ofOldRevision(1))} | worker-unknown organization default jobs 1 jobIds a0 pools cpu | an old task may have no guard
+  cpu I20m R | ${all(startedBy(1), ofOldRevision(1))} | nothing                                                           | the count is held for it anyway
+  cpu I20m P | ${all(startedBy(1), halfAnHour)} | worker-unknown organization default jobs 1 jobIds a0 pools cpu    | a build could be lost there if that were wrong
+  cpu I20m, desired 2 | ${startedBy(1)} | nothing                                                           | ECS may not list its task yet
+  cpu I20m, desired 2 | ${startedBy(1, 1)} | worker-unknown organization default jobs 2 jobIds a0+a1 pools cpu | only one task is missing
+  cpu I20m P, desired 3 | ${startedBy(1, 2)} | nothing                                                           | one starts, and one is missing
+  cpu I20m P, desired 3 | ${startedBy(1, 10)} | worker-unknown organization default jobs 2 jobIds a0+a1 pools cpu | the readings are not so far apart
+  cpu I20m, desired 2 | ${all(startedBy(1), twoDeployments)} | worker-unknown organization default jobs 1 jobIds a0 pools cpu | a task that is not listed may be an old one, without a guard
+  cpu I20m, desired 2 | ${all(startedBy(1), failing('cpu', 3))} | worker-unknown organization default jobs 1 jobIds a0 pools cpu, starts-failing pool cpu tasks 3 reason pull | where starts keep failing no task is expected
   cpu I20m R R | ${startedBy(1, 60)} | worker-unknown organization default jobs 2 jobIds a0+a1 pools cpu | the other one has been running on
 `;
 

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Drawn, draw, type Picture } from '../../support/picture.ts';
 import { planSnapshot } from '../../support/plan-snapshot.ts';
+import { edit } from '../../support/planned.ts';
 
 const gpu = { cluster: 'gpu' };
 const dear = { tags: { ...gpu, region: 'eu' }, cpu: 4096 };
@@ -94,6 +95,39 @@ describe('a pool that is held back', () => {
     });
     expect(countsOf(doubtful)).toEqual([]);
   });
+
+  it.each<{ exitCode: number; revision: string; ranS: number; expected: readonly string[]; because: string }>(
+    [
+      {
+        exitCode: 1,
+        revision: 'cheap:1',
+        ranS: 60,
+        expected: ['cheap 3->1'],
+        because: 'its guard has no lease',
+      },
+      { exitCode: 1, revision: 'cheap:0', ranS: 60, expected: [], because: 'it may have no guard' },
+      { exitCode: 75, revision: 'cheap:1', ranS: 60, expected: [], because: 'its lease may come' },
+      {
+        exitCode: 75,
+        revision: 'cheap:1',
+        ranS: 120,
+        expected: ['cheap 3->1'],
+        because: 'its lease is late',
+      },
+      { exitCode: 75, revision: 'cheap:0', ranS: 120, expected: [], because: 'it may have no guard' },
+    ],
+  )(
+    'is $expected with a task of $revision that waits for $ranS s after exits with $exitCode, because $because',
+    ({ exitCode, revision, ranS, expected }) => {
+      const picture: Picture = { pools: { cheap: { tags: gpu, tasks: 'N', desired: 3 } } };
+      const waits = plan(picture, (snapshot) => {
+        const startedAt = new Date(Date.parse(snapshot.takenAt) - ranS * 1000).toISOString();
+        edit(snapshot.ecs.tasks.items, 0, { taskDefinitionArn: revision, startedAt });
+        ended('cheap', exitCode)(snapshot);
+      });
+      expect(countsOf(waits)).toEqual(expected);
+    },
+  );
 
   it('starts its probe within maxTasks, one pool after the other', () => {
     const both = (maxTasks: number) =>

@@ -1,9 +1,11 @@
 /** Running jobs whose daemon coderd no longer lists, with real looks and clients. */
 import { expect, it } from 'vitest';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
+import { workerOf } from '../../../lambda/decision/supply/daemons.ts';
 import { sentenceOf } from '../../../lambda/explain/finding-text.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
-import { cleanLook, type Lab, type LabPool, startLongLab } from '../../support/lab.ts';
+import type { Coderd, Ports } from '../../../lambda/look/ports.ts';
+import { cleanLook, type Lab, type LabPool, startLab, startLongLab } from '../../support/lab.ts';
 
 const pool = (name: string): LabPool => ({ name, organization: 'default', tags: { pool: name } });
 
@@ -64,4 +66,48 @@ it('resumes scale-in once coderd fails a job that no daemon updates', async () =
   expect(statuses(own)).toEqual(['failed']);
   expect(findingsOf(last)).not.toContain('worker-unknown');
   expect(own.world.service('gpu').state.desiredCount).toBe(0);
+});
+
+/** Ports whose coderd answers about jobs some seconds later than about daemons. */
+function withLateJobs({ ports, pass }: Lab, seconds: number): Ports {
+  const own = ports();
+  const [daemons, jobs] = [own.coderd.daemons.bind(own.coderd), own.coderd.jobs.bind(own.coderd)];
+  let read = Promise.withResolvers<void>();
+  const later: Pick<Coderd, 'daemons' | 'jobs'> = {
+    daemons: async (...asked) => {
+      const reading = await daemons(...asked);
+      read.resolve();
+      return reading;
+    },
+    jobs: async (...asked) => {
+      await read.promise;
+      read = Promise.withResolvers();
+      pass(seconds);
+      return jobs(...asked);
+    },
+  };
+  return { ...own, coderd: Object.assign(own.coderd, later) };
+}
+
+it("is no doubt that coderd lists a job of a daemon that has just registered, although ECS's lists lag", async () => {
+  let unlisted = 0;
+  for (let seed = 1; seed <= 10; seed++) {
+    const own = await startLab({
+      ...{ pools: [{ ...pool('cpu'), desiredCount: 0 }], overHttp: false },
+      ...{ seed, readLagMs: 30_000 },
+    });
+    own.pass(60);
+    own.world.coderd.submitJob({ organization: 'default', tags: { pool: 'cpu' }, durationMs: 5 * MINUTE_MS });
+    const ports = withLateJobs(own, 5);
+    for (let look = 0; look < 20; look++) {
+      own.pass(1);
+      const { snapshot, plan } = await cleanLook(ports, own.config);
+      const [organization] = snapshot.coder.organizations;
+      const listed = new Set(organization?.daemons.items.map(({ id }) => id));
+      const workers = organization?.jobs.items.flatMap((job) => workerOf(job) ?? []) ?? [];
+      unlisted += workers.filter((worker) => !listed.has(worker)).length;
+      expect(plan.findings.map(({ code }) => code)).not.toContain('worker-unknown');
+    }
+  }
+  expect(unlisted).toBeGreaterThan(0);
 });

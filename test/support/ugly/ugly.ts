@@ -47,8 +47,11 @@ const times = fc
     3 * HOUR,
   )
   .map(ago);
+/** Tags with names that every object has. */
+const PROTO: Tags = JSON.parse('{"__proto__":"1","constructor":"2"}');
 const tags = fc.constantFrom<Tags>(
   {},
+  PROTO,
   { a: '1' },
   { a: '1', b: '1' },
   { b: '1' },
@@ -72,7 +75,7 @@ const pools = fc
   .uniqueArray(
     fc.tuple(
       fc.constantFrom(...ORGANIZATIONS),
-      fc.constantFrom<Tags>({}, { a: '1' }, { a: '1', b: '1' }, { b: '1' }),
+      fc.constantFrom<Tags>({}, { a: '1' }, { a: '1', b: '1' }, { b: '1' }, PROTO),
     ),
     {
       minLength: 1,

@@ -1,5 +1,6 @@
 /** Compares two transcripts of the story. */
 import type { Entry } from '../../../../cli/doctor/answers/recordings.ts';
+import { ownValue } from '../../../../lambda/decision/model/collections.ts';
 
 export type Difference = {
   readonly step: string;
@@ -42,7 +43,11 @@ function* differencesIn(real: unknown, simulated: unknown, path = ''): Iterable<
       yield* differencesIn(real[index], simulated[index], `${path}[${index}]`);
   } else if (isObject(real) && isObject(simulated)) {
     for (const key of new Set([...Object.keys(real), ...Object.keys(simulated)]))
-      yield* differencesIn(real[key], simulated[key], path === '' ? key : `${path}.${key}`);
+      yield* differencesIn(
+        ownValue(real, key),
+        ownValue(simulated, key),
+        path === '' ? key : `${path}.${key}`,
+      );
   } else if (real !== simulated) yield { path, real, simulated };
 }
 

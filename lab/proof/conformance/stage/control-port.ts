@@ -1,6 +1,7 @@
 /** Calls the control port of a real coderd (docs/internals/conformance.md): POST with JSON. */
 import * as z from 'zod';
 import type { Tags } from '../../../../lambda/decision/model/tags.ts';
+import { mapping } from '../../../../lambda/shared/mapping.ts';
 import { JsonClient } from './ask.ts';
 
 const listSchema = z.object({
@@ -14,8 +15,7 @@ const listSchema = z.object({
     )
     .nullable(),
 });
-const words = z
-  .record(z.string(), z.string())
+const words = mapping(z.string(), z.string())
   .nullish()
   .transform((found) => found ?? {});
 const tickSchema = z.object({

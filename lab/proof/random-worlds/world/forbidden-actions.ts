@@ -1,5 +1,6 @@
 /** Finds what a look must not do: actions that a pause tag forbids, drains for an unchanged secret. */
 import { type EpochMs, lastPart, plusMs, poolOfPart } from '../../../../lambda/decision/model/brands.ts';
+import { ownValue } from '../../../../lambda/decision/model/collections.ts';
 import type { Action } from '../../../../lambda/decision/model/plan.ts';
 import { SPREADS_WITHIN_MS } from '../../../../lambda/decision/model/secrets.ts';
 import { PAUSE_TAG } from '../../../../lambda/decision/model/service-tags.ts';
@@ -37,7 +38,7 @@ function isPaused(world: World, pool: string, { pause, from }: Pause): boolean {
   const now = world.timeline.now();
   const states = statesSince(world.service(poolOfPart(pool)), from);
   return states.every(
-    ({ tags }) => tags[PAUSE_TAG] === pause && Date.parse(tags[`${PAUSE_TAG}-until`] ?? '') > now,
+    ({ tags }) => tags[PAUSE_TAG] === pause && Date.parse(ownValue(tags, `${PAUSE_TAG}-until`) ?? '') > now,
   );
 }
 

@@ -1,5 +1,6 @@
 /** Formats what each price costs as a table, the settings worth choosing, and why no price meets a target. */
 import { type Column, plainTable, wrapLines } from '../../../../cli/shared/plain-table.ts';
+import { ownValue } from '../../../../lambda/decision/model/collections.ts';
 import type { Estimate } from '../../estimate/estimate.ts';
 import { atPriceOfWaiting } from '../../replay/prices.ts';
 import type { PricePoint } from '../../replay/result.ts';
@@ -145,7 +146,7 @@ function remedyOf(
     return `It meets the target in these days, and another week like them may have ${high}: ask for ${high}, or give a longer history.`;
   if (target.kind === 'budget') return 'Raise the budget, or lower min, warm or the schedules of the pools.';
   const { byPool, all } = nearest.figures.peaks;
-  const full = pools.filter(({ name, max }) => (byPool[name] ?? 0) >= max);
+  const full = pools.filter(({ name, max }) => (ownValue(byPool, name) ?? 0) >= max);
   const names = [
     ...full.map(({ name }) => `max of pool "${name}"`),
     ...(all >= limits.maxTasks ? ['limits.maxTasks'] : []),

@@ -1,4 +1,5 @@
 /** The section with the figures of every policy, and the waits by pool, tag group and kind. */
+import { ownValue } from '../../../../lambda/decision/model/collections.ts';
 import type { Backtest, Figures, WaitFigures } from '../../replay/result.ts';
 import { cell, fold, policyHead, rowHead, tableOf } from '../parts/figure.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -81,7 +82,9 @@ function waitTable(backtest: Backtest, title: string, by: WaitBy): Html {
   const heads = ['', 'jobs', ...WAIT_COLUMNS.map(([name]) => name)];
   const bodies = keys.map((key) => [
     groupRow(key === '-' ? 'no pool' : key),
-    ...backtest.runs.map(({ figures }, at) => waitRow(policyHead(backtest, at, 'row'), by(figures)[key])),
+    ...backtest.runs.map(({ figures }, at) =>
+      waitRow(policyHead(backtest, at, 'row'), ownValue(by(figures), key)),
+    ),
   ]);
   return tableOf(title, heads, ...bodies);
 }

@@ -1,6 +1,7 @@
 /** The token's user, the token, the licence, the members of an organization. */
 import { z } from 'zod';
 import { parseQuietly } from '../../../../lambda/decision/model/parse-quietly.ts';
+import { mapping } from '../../../../lambda/shared/mapping.ts';
 import type { CoderdModel } from '../model.ts';
 import { rfc3339 } from '../queries/times.ts';
 import type { Organization } from '../tables/organizations.ts';
@@ -73,19 +74,17 @@ export function entitlements({ licence, isLicensed, timeline }: CoderdModel): An
 }
 
 const authorizationRequest = z.object({
-  checks: z
-    .record(
-      z.string(),
-      z.object({
-        action: z.string(),
-        object: z.object({
-          resource_type: z.string().default(''),
-          /** All organizations if absent or empty. */
-          organization_id: z.string().default(''),
-        }),
+  checks: mapping(
+    z.string(),
+    z.object({
+      action: z.string(),
+      object: z.object({
+        resource_type: z.string().default(''),
+        /** All organizations if absent or empty. */
+        organization_id: z.string().default(''),
       }),
-    )
-    .default({}),
+    }),
+  ).default({}),
 });
 
 /** For any owner of the object. Simulated users may read, and some may change daemons and keys. */

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { parseQuietly } from '../../../../lambda/decision/model/parse-quietly.ts';
+import { mapping } from '../../../../lambda/shared/mapping.ts';
 import type { CoderdModel } from '../model.ts';
 import { rfc3339 } from '../queries/times.ts';
 import { CoderdRefusal } from '../rules/refusal.ts';
@@ -29,7 +30,7 @@ const NOT_LICENSED: Answer = {
 
 const creation = z.object({
   name: z.string().default(''),
-  tags: z.record(z.string(), z.string()).nullish(),
+  tags: mapping(z.string(), z.string()).nullish(),
 });
 
 function create(request: OrganizationRequest): Answer {

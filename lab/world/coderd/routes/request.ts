@@ -1,4 +1,5 @@
 /** As coderd's QueryParamParser: strictly, and with all errors at once (docs/internals/coder.md §1). */
+import { ownValue } from '../../../../lambda/decision/model/collections.ts';
 import { messageOf } from '../../../../lambda/decision/model/message-of.ts';
 import type { Tags } from '../../../../lambda/decision/model/tags.ts';
 import type { CoderdModel } from '../model.ts';
@@ -52,7 +53,7 @@ export class QueryParameters {
 
   boolean(field: string): boolean | undefined {
     return this.#single<boolean | undefined>(field, undefined, 'must be a valid boolean', (text) => {
-      const value = BOOLEANS[text];
+      const value = ownValue(BOOLEANS, text);
       if (value === undefined)
         throw new QueryParameterError(`strconv.ParseBool: parsing "${text}": invalid syntax`);
       return value;
@@ -150,7 +151,10 @@ function parseDuration(text: string): number {
   if (text === '0') return 0;
   if (!DURATION.test(text)) throw new QueryParameterError(`time: invalid duration "${text}"`);
   const parts = [...text.matchAll(/([\d.]+)(ns|us|µs|ms|s|m|h)/g)];
-  const total = parts.reduce((sum, [, number, unit = '']) => sum + Number(number) * (UNITS_MS[unit] ?? 0), 0);
+  const total = parts.reduce(
+    (sum, [, number, unit = '']) => sum + Number(number) * (ownValue(UNITS_MS, unit) ?? 0),
+    0,
+  );
   return text.startsWith('-') ? -total : total;
 }
 

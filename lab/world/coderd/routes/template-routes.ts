@@ -4,6 +4,7 @@ import type { JobId } from '../../../../lambda/decision/model/brands.ts';
 import { parseQuietly } from '../../../../lambda/decision/model/parse-quietly.ts';
 import { tagKey } from '../../../../lambda/decision/model/tags.ts';
 import { WEEKDAYS } from '../../../../lambda/decision/model/zones.ts';
+import { mapping } from '../../../../lambda/shared/mapping.ts';
 import type { CoderdModel } from '../model.ts';
 import { rfc3339 } from '../queries/times.ts';
 import { CoderdRefusal } from '../rules/refusal.ts';
@@ -76,7 +77,7 @@ const newVersion = z.object({
   storage_method: z.literal('file'),
   file_id: z.string(),
   provisioner: z.literal('terraform'),
-  tags: z.record(z.string(), z.string()),
+  tags: mapping(z.string(), z.string()),
 });
 
 /** Template admins of the organization only, who are here those that may read its workspaces. */

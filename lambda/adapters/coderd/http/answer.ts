@@ -1,6 +1,7 @@
 /** What an answer of coderd with an error status says, in its own words. */
 import type * as z from 'zod';
 import type { EpochMs } from '../../../decision/model/brands.ts';
+import { ownValue } from '../../../decision/model/collections.ts';
 import { parseQuietly } from '../../../decision/model/parse-quietly.ts';
 import { errorSchema } from './schemas.ts';
 
@@ -98,7 +99,7 @@ export function checkHeaders(headers: Readonly<Record<string, string>>): string 
   for (const [header, value] of Object.entries(headers)) {
     const characters = [...value];
     const index = characters.findIndex((character) => !VISIBLE.test(character));
-    const name = NAMES[header] ?? header;
+    const name = ownValue(NAMES, header) ?? header;
     if (index >= 0)
       return `the ${name} in the secret contains ${nameOf(characters[index])} at position ${index + 1}, which is not allowed; store the ${name} again`;
   }

@@ -48,7 +48,7 @@ export async function getList<T>(
     return await http.get(path, query, schema, signal);
   } catch (cause) {
     const all = cause instanceof CoderdError ? cause.refused : [];
-    const refused = all.filter(({ field }) => field in query);
+    const refused = all.filter(({ field }) => Object.hasOwn(query, field));
     if (refused.length === 0 || refused.some(({ field }) => needed.includes(field))) throw cause;
     const names = new Set(refused.map(({ field }) => field));
     const rest = Object.fromEntries(Object.entries(query).filter(([name]) => !names.has(name)));

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import type { DaemonId, JobId, OrganizationId } from '../../../decision/model/brands.ts';
 import { sharedTags } from '../../../decision/model/tags.ts';
+import { mapping } from '../../../shared/mapping.ts';
 import { rowsOf, textAt } from '../../shared/rows.ts';
 import { time } from '../../shared/time.ts';
 
@@ -16,7 +17,7 @@ export function listPath(
 const id = z.string().overwrite((text) => text.toWellFormed());
 const branded = <T extends string>(): z.ZodType<T, T> => id as unknown as z.ZodType<T, T>;
 /** One object for equal tags: thousands of jobs and workspaces share a few tag sets. */
-const tags = z.record(z.string(), z.string()).overwrite(sharedTags);
+const tags = mapping(z.string(), z.string()).overwrite(sharedTags);
 
 const HUNG = 'Coder: Build has been detected as hung';
 
@@ -145,7 +146,7 @@ const organizationOf = (row: unknown) => textAt(row, 'organization_id');
 export const templateRows = rowsOf(listedTemplateSchema, organizationOf);
 
 /** By template id. */
-export const activeVersionTagsSchema = z.record(z.string(), tags);
+export const activeVersionTagsSchema = mapping(z.string(), tags);
 
 /** docs/internals/coder.md §10. `count`: the number of workspaces on all pages. */
 export const workspacesPageSchema = z.object({
@@ -157,7 +158,7 @@ export const workspacesPageSchema = z.object({
 export const templateVersionSchema = z.object({ job: z.object({ tags }) });
 
 /** codersdk.AuthorizationResponse: by name of the check, whether the token's user is allowed. */
-export const authorizationSchema = z.record(z.string(), z.boolean());
+export const authorizationSchema = mapping(z.string(), z.boolean());
 
 /** docs/internals/coder.md §9. */
 export const buildInfoSchema = z.object({ version: z.string() });
