@@ -63,6 +63,8 @@ export type HeldLaunches = {
   readonly prebuilds: number;
   /** Launches for stock to which the pool could contribute. */
   readonly stock: number;
+  /** What the limits over all pools leave of further launches and of the money. */
+  readonly rest: Rest;
 };
 
 /** The demand for daemons without jobs. */
@@ -105,6 +107,7 @@ export function deriveNeeds(
         ...own.held,
         by: isForPeople || left.budget < priceOf(pool) ? 'dollarsPerHour' : isRoomUsedUp,
         stock: sum(ofPool, ({ held }) => held),
+        rest: left,
       },
       idle: idle.get(pool.name) ?? { givenUp: 0, heldForRecord: 0 },
     };

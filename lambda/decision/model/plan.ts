@@ -114,6 +114,22 @@ type ReasonFields = Record<
     'nothing-to-do': object;
   };
 
+/** Reasons that hold back launches for jobs. */
+export const LIMITS = [
+  'capped-at-max',
+  'capped-at-max-tasks',
+  'capped-at-dollars-per-hour',
+  'capped-at-prebuilds-max-tasks',
+  'pinned',
+  'paused',
+  'starts-failing',
+  'placement-failing',
+  'waiting-for-vacant',
+  'license-missing',
+  'no-service',
+] as const satisfies readonly Reason['code'][];
+export type Limit = (typeof LIMITS)[number];
+
 export type ReasonOf<Code extends Reason['code']> = Extract<Reason, { readonly code: Code }>;
 
 /** Reasons that say only how many tasks. */
@@ -458,7 +474,21 @@ type FindingFields = {
   'transitions-held': OfTags &
     Transitions & { pools: readonly Readonly<{ name: PoolName; override: Override }>[] };
   'jobs-waiting': OfTags & { jobs: number; oldest: IsoTime; pool: PoolName | null };
-  'jobs-about-to-fail': OfTags & { jobs: number; failsAt: IsoTime };
+  /** Pending jobs that coderd will fail after half an hour, by an estimate. */
+  'jobs-about-to-fail': OfTags & {
+    jobs: number;
+    /** All pending jobs of these tags. */
+    of: number;
+    failsAt: IsoTime;
+    /** The pool that they wait for. Null: a daemon that the autoscaler does not own. */
+    pool: PoolName | null;
+    /** What holds the pool back, or would before it has `tasks`. */
+    limits: readonly Limit[];
+    /** With so many tasks the pool would serve all in time. Null: unknown, or too late. */
+    tasks: number | null;
+    /** The assumed length of a build, in milliseconds. Null: it is known from builds that have ended. */
+    assumedMs: number | null;
+  };
 
   'override-malformed': InPool & MalformedOverride;
   'image-newer-than-server': InPool & { image: string; version: string };

@@ -110,7 +110,12 @@ function after(free: Span, build: Span): Span {
 const HARMLESS: readonly Doubt[] = ['scale-in-paused', 'override-malformed'];
 
 /** Why no start can be promised; null: one can. `able`: the servers that can run it. */
-function whyUnknown(job: Job, able: readonly Server[], first: ServerState, input: ServersInput): NoPromise | null {
+function whyUnknown(
+  job: Job,
+  able: readonly Server[],
+  first: ServerState,
+  input: ServersInput,
+): NoPromise | null {
   const { organization, pools, snapshot } = input;
   const fits = ({ tags }: PoolView): boolean => covers(tags, normalizeTags(job.tags));
   const own = pools.filter(({ need: { view } }) => view.organization === organization && fits(view));
