@@ -10,6 +10,7 @@ import {
   listIs,
   organizationIn,
   planOf,
+  poolIs,
   versionIs,
   withBuilds,
 } from '../../support/planned.ts';
@@ -79,6 +80,14 @@ describe('the jobs that coderd will fail', () => {
   });
 });
 
+it('are not told by the stack that leaves them to a peer, which has daemons of its own', () => {
+  const told = ['eu', 'us'].map((self) => {
+    const peers = { self, others: ['eu', 'us'].filter((name) => name !== self) };
+    return found(LIMITED, all(FIVE, poolIs({ peers }))).length;
+  });
+  expect(told.toSorted()).toEqual([0, 1]);
+});
+
 describe('builds of unknown length', () => {
   it.each(table<{ change: Change; assumedMs: number; because: string }>`
     change                                        | assumedMs   | because
@@ -115,6 +124,7 @@ describe('what would serve all', () => {
     cpu B B, max 2; 30 jobs 30s; maxTasks 4 | ${FIVE}                       | ${[MAX, TASKS]}     | ${6}    | it would reach maxTasks
     cpu B B, max 4; 30 jobs 30s; maxTasks 2 | ${FIVE}                       | ${[MAX, TASKS]}     | ${6}    | a larger maxTasks would reach max
     ${LIMITED}                           | ${cheap}                         | ${[MAX, DOLLARS]}   | ${6}    | it would reach the budget
+    cpu B B U1m, max 2; 30 jobs 30s | ${FIVE} | ${[MAX]} | ${6} | a task that has just left does not count
     cpu B B, pin 2; 30 jobs 30s          | ${FIVE}                          | ${['pinned']}       | ${null} | no number helps before the pin ends
     cpu B B, paused; 30 jobs 30s         | ${FIVE}                          | ${['paused']}       | ${null} | nor before the pause ends
     cpu, max 2; 30 jobs 30s              | ${all(FIVE, failing('cpu', 3))}  | ${[MAX, 'starts-failing']} | ${null} | nor before tasks start
