@@ -8,12 +8,13 @@ export function failingJobsText(finding: FailingJobs): string {
   const { organization, tags, jobs, of, failsAt, assumedMs } = finding;
   const many =
     jobs === of ? some(of, 'pending job') : `about ${Math.min(of, rounded(jobs))} of ${of} pending jobs`;
-  const assumed = assumedMs === null ? '' : `, assuming builds of ${ageText(assumedMs / 1000)}`;
+  const isAssumed = assumedMs !== null && jobs < of;
+  const assumed = isAssumed ? `, assuming builds of ${ageText(assumedMs / 1000)}` : '';
   return [
     `organization "${organization}", tags ${tagText(tags)}: coderd will fail ${many} from ${timeText(failsAt)} on${unlessText(finding)}${assumed}`,
     ...remedyText(finding),
-    'coderd fails jobs that wait for 30 min',
-    ...(assumedMs === null ? [] : ['Too few of these builds have ended to tell how long they take']),
+    'coderd gives pending jobs 30 min',
+    ...(isAssumed ? ['Too few of these builds have ended to tell how long they take'] : []),
   ].join('. ');
 }
 
@@ -32,7 +33,7 @@ const HOLDS: Readonly<Partial<Record<Limit, string>>> = {
   'placement-failing': 'failing placement',
   'waiting-for-vacant': 'tasks whose daemon never registered',
   'license-missing': "coderd's missing license",
-  'no-service': 'having no ECS service',
+  'no-service': 'its ECS service (see that finding)',
 };
 
 const LARGER: Readonly<Partial<Record<Limit, string>>> = {

@@ -73,7 +73,7 @@ const WORDS: { readonly [Code in Reason['code']]: (reason: ReasonOf<Code>) => st
   'holding-for-doubt': ({ doubts }) =>
     `${areJobsUnknown(doubts) ? 'launches for jobs and ' : ''}scale-in on hold: ${doubts.map(doubtPhrase).join(', ')}`,
   'starts-failing': (reason) =>
-    `${reason.failures === 0 ? 'tasks do not start' : `${some(reason.failures, 'start')} failed since the last success`}, trying ${reason.failures < 3 && reason.failures > 0 ? 'few tasks' : 'one task'} at a time (needs ${some(reason.wanted, 'task')}, gets ${reason.granted}). Cause: ${startHint(reason.reason)}`,
+    `${reason.failures === 0 ? 'tasks do not start' : `${some(reason.failures, 'start')} failed since the last success`}, ${TRIES[reason.tries]} (needs ${some(reason.wanted, 'task')}, gets ${reason.granted}). Cause: ${startHint(reason.reason)}`,
   'placement-failing': (reason) =>
     `ECS has failed to place ${reason.tasks === 0 ? 'tasks' : some(reason.tasks, 'task')} since ${timeText(reason.since)}, trying one task at a time (needs ${some(reason.wanted, 'task')}, gets ${reason.granted}). Cause: ${startHint(reason.reason)}`,
   'waiting-for-vacant': ({ tasks }) =>
@@ -81,8 +81,14 @@ const WORDS: { readonly [Code in Reason['code']]: (reason: ReasonOf<Code>) => st
   'license-missing': ({ wanted }) =>
     `needs ${some(wanted, 'task')} and launches none: coderd has no license for external daemons and refuses them`,
   'server-too-old': ({ version, oldest }) => `coderd ${version} is too old. Upgrade it to ${oldest} or newer`,
-  'no-service': () => 'this pool has no ECS service',
+  'no-service': () => "not exactly one ECS service has this pool's tag (see findings)",
   'nothing-to-do': () => 'nothing to do',
+};
+
+const TRIES: Readonly<Record<ReasonOf<'starts-failing'>['tries'], string>> = {
+  few: 'trying few tasks at a time',
+  one: 'trying one task at a time',
+  later: 'pausing before the next try',
 };
 
 /**

@@ -99,8 +99,8 @@ type ReasonFields = Record<
     /** `changes`: the most counts that a look changes. */
     'left-to-next-look': { to: number; changes: number };
     'old-secret': OldSecretFields;
-    /** `failures`: failed starts since a daemon last registered. */
-    'starts-failing': { failures: number } & Probe;
+    /** `failures`: failed starts since a daemon last registered. `tries`: how many tasks may start at a time. */
+    'starts-failing': { failures: number; tries: 'few' | 'one' | 'later' } & Probe;
     /** A quota is used up, or there is no capacity. `tasks`: desired ones without a task record. */
     'placement-failing': { tasks: number; since: IsoTime } & Probe;
     /** `to`: the new desired count, which is lower than `tasks` if `max` is. */

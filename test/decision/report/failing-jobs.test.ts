@@ -140,13 +140,13 @@ describe('a person reads', () => {
 
   it('how many jobs fail, from when on, and the max that would serve all', () => {
     expect(textOf(LIMITED, FIVE)).toBe(
-      `${START}about 18 of 30 pending jobs from 20 November 2026 09:29:30 UTC on. \`max: 6\` of pool "cpu" would serve all, if deployed within 5 min. coderd fails jobs that wait for 30 min`,
+      `${START}about 18 of 30 pending jobs from 20 November 2026 09:29:30 UTC on. \`max: 6\` of pool "cpu" would serve all, if deployed within 5 min. coderd gives pending jobs 30 min`,
     );
   });
 
   it('no advice about max where something else holds the pool back', () => {
     expect(textOf('cpu; 5 jobs 30s', all(FIVE, failing('cpu', 3)))).toBe(
-      `${START}5 pending jobs from 20 November 2026 09:29:30 UTC on, if pool "cpu" stays limited by failing starts. coderd fails jobs that wait for 30 min`,
+      `${START}5 pending jobs from 20 November 2026 09:29:30 UTC on, if pool "cpu" stays limited by failing starts. coderd gives pending jobs 30 min`,
     );
     expect(textOf('cpu B B, max 40; 30 jobs 30s; maxTasks 2', FIVE)).toMatch(
       /Pool "cpu" needs 6 tasks to serve all, limited by limits\.maxTasks\. /,
