@@ -31,6 +31,7 @@ const HOLDS: Readonly<Partial<Record<Limit, string>>> = {
   paused: 'a pause',
   'starts-failing': 'failing starts',
   'placement-failing': 'failing placement',
+  'starts-throttled': "ECS's wait",
   'waiting-for-vacant': 'tasks whose daemon never registered',
   'license-missing': "coderd's missing license",
   'no-service': 'its ECS service (see that finding)',

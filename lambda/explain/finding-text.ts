@@ -23,6 +23,7 @@ import {
 } from './format.ts';
 import { overrideText, startHint } from './reason-text.ts';
 import { lastingSecretText, pskChangedText, secretsUnreadText } from './secret-text.ts';
+import { throttledText } from './throttled-text.ts';
 
 /** One line per cause: findings with the same error share a line, which names all their lists. */
 export function findingLines(findings: readonly Finding[]): readonly string[] {
@@ -107,7 +108,8 @@ const WORDS: {
     return `${prefix}${event[where]} ${seconds} s ${apart}. ${CLOCKS_DIFFER}`;
   },
   'starts-failing': ({ pool, tasks, reason }) =>
-    `pool "${pool}": ${tasks === 0 ? 'tasks do not start' : `${some(tasks, 'task')} failed to start since the last daemon registered`}: ${startHint(reason)}`,
+    `pool "${pool}": ${tasks === 0 ? 'tasks do not start' : `ECS lists ${some(tasks, 'task')} that failed to start since the last daemon registered`}: ${startHint(reason)}`,
+  'starts-throttled': throttledText,
   'placement-failing': ({ pool, tasks, since, reason }) =>
     `pool "${pool}": ECS has failed to place ${some(tasks, 'task')} since ${timeText(since)}: ${startHint(reason)}. Jobs wait, or go to other pools with these tags`,
   'build-died-with-task': deadBuildsText,

@@ -1,6 +1,6 @@
 /** Words the reasons and overrides of a plan as sentences. */
 import type { Doubt, Override, Reason, ReasonOf } from '../decision/model/plan.ts';
-import { readingPhrase, some, timeText, transitionsText } from './format.ts';
+import { ageText, readingPhrase, some, timeText, transitionsText } from './format.ts';
 import { oldSecretText } from './secret-text.ts';
 
 export function reasonSentence(reason: Reason): string {
@@ -73,9 +73,11 @@ const WORDS: { readonly [Code in Reason['code']]: (reason: ReasonOf<Code>) => st
   'holding-for-doubt': ({ doubts }) =>
     `${areJobsUnknown(doubts) ? 'launches for jobs and ' : ''}scale-in on hold: ${doubts.map(doubtPhrase).join(', ')}`,
   'starts-failing': (reason) =>
-    `${reason.failures === 0 ? 'tasks do not start' : `${some(reason.failures, 'start')} failed since the last success`}, ${TRIES[reason.tries]} (needs ${some(reason.wanted, 'task')}, gets ${reason.granted}). Cause: ${startHint(reason.reason)}`,
+    `${reason.failures === 0 ? 'tasks do not start' : `ECS lists ${some(reason.failures, 'failed start')} since the last success`}, ${TRIES[reason.tries]} (needs ${some(reason.wanted, 'task')}, gets ${reason.granted}). Cause: ${startHint(reason.reason)}`,
   'placement-failing': (reason) =>
     `ECS has failed to place ${reason.tasks === 0 ? 'tasks' : some(reason.tasks, 'task')} since ${timeText(reason.since)}, trying one task at a time (needs ${some(reason.wanted, 'task')}, gets ${reason.granted}). Cause: ${startHint(reason.reason)}`,
+  'starts-throttled': ({ tasks, since, waitedMs }) =>
+    `ECS has not tried to start ${some(tasks, 'task')} for ${ageText(waitedMs / 1000)}, since a start failed at ${timeText(since)}. It waits longer after each failure, up to 27 min`,
   'waiting-for-vacant': ({ tasks }) =>
     `launches on hold until ECS stops ${some(tasks, 'task')} whose daemon never registered`,
   'license-missing': ({ wanted }) =>
@@ -222,14 +224,14 @@ const START_HINTS: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /connection issue|network configuration|RequestError|timeout waiting for network/i,
-    'the task cannot reach AWS or the image registry',
+    'the task could not reach AWS or the image registry',
   ],
   [/OutOfMemory|exit code 137/i, 'the task ran out of memory'],
-  [/CannotPull|pull image|manifest/i, 'ECS cannot pull the image'],
-  [/container.instance|EMPTY CAPACITY PROVIDER/i, 'no instance of the capacity provider has room'],
-  [/capacity is unavailable|RESOURCE:/i, 'Fargate has no capacity'],
-  [/unable to retrieve secret|secretsmanager|asm:|ssm:/i, 'ECS cannot read a secret of the task'],
-  [/vCPU|limit on the number|quota/i, "the account's Fargate quota is reached"],
+  [/CannotPull|pull image|manifest/i, 'ECS could not pull the image'],
+  [/container.instance|EMPTY CAPACITY PROVIDER/i, 'no instance of the capacity provider had room'],
+  [/capacity is unavailable|RESOURCE:/i, 'Fargate had no capacity'],
+  [/unable to retrieve secret|secretsmanager|asm:|ssm:/i, 'ECS could not read a secret of the task'],
+  [/vCPU|limit on the number|quota/i, "the account's Fargate quota was reached"],
   [
     /exit code|Essential container/i,
     'the provisioner exited. Read its log: often the provisioner key or token is wrong or coder.url is unreachable',

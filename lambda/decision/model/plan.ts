@@ -103,6 +103,8 @@ type ReasonFields = Record<
     'starts-failing': { failures: number; tries: 'few' | 'one' | 'later' } & Probe;
     /** A quota is used up, or there is no capacity. `tasks`: desired ones without a task record. */
     'placement-failing': { tasks: number; since: IsoTime } & Probe;
+    /** Desired tasks that ECS has not tried to start since one failed. It waits longer each time. */
+    'starts-throttled': { tasks: number; since: IsoTime; waitedMs: number };
     /** `to`: the new desired count, which is lower than `tasks` if `max` is. */
     'count-below-tasks': { desired: number; tasks: number; to: number };
     'holding-for-deployment': object;
@@ -124,6 +126,7 @@ export const LIMITS = [
   'paused',
   'starts-failing',
   'placement-failing',
+  'starts-throttled',
   'waiting-for-vacant',
   'license-missing',
   'no-service',
@@ -499,6 +502,15 @@ type FindingFields = {
     rows: readonly Readonly<{ id: DaemonId; key: string | null }>[];
   };
   'starts-failing': InPool & { tasks: number; reason: string };
+  /** ECS waits after a failed start. `cluster` and `service`: names, for the command that ends the wait. */
+  'starts-throttled': InPool & {
+    since: IsoTime;
+    waitedMs: number;
+    cluster: string;
+    service: string;
+    /** Empty: the command may be run now. */
+    before: readonly BeforeDeployment[];
+  };
   'placement-failing': InPool & { tasks: number; since: IsoTime; reason: string };
   /** Builds that died with tasks that ECS still lists, for about an hour: the latest death first. */
   'build-died-with-task': InPool & InOrganization & { builds: readonly DeadBuild[] };
@@ -523,6 +535,9 @@ type FindingFields = {
   /** Tasks that have kept an earlier value of a secret for an hour. */
   'tasks-with-old-secret': InPool & ChangedSecret & { tasks: readonly TaskArn[]; of: number };
 } & Record<TasksFinding, InPool & { tasks: readonly TaskArn[] }>;
+
+/** What must come before a person may end ECS's wait with a deployment (docs/internals/aws.md §2). */
+export type BeforeDeployment = 'lists-are-whole' | 'deployment-is-completed' | 'tasks-have-stopped';
 
 /** Tasks of a pool that need a person. */
 export type TasksFinding =

@@ -23,6 +23,7 @@ import {
   unplacedTasks,
 } from '../supply/capacity.ts';
 import { launchesForJobsOnly } from '../supply/doubts.ts';
+import { deriveEcsWait } from '../supply/ecs-wait.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { oldSecretReasons } from './secret-report.ts';
 
@@ -61,7 +62,7 @@ function missingService(doubts: readonly Doubt[]): Reason {
   return isUnknown ? { code: 'holding-for-doubt', doubts } : { code: 'no-service' };
 }
 
-function sizedReasons(decision: PoolDecision, { config, count: counted }: Look): readonly Reason[] {
+function sizedReasons(decision: PoolDecision, { snapshot, config, count: counted }: Look): readonly Reason[] {
   const { need, doubts, leaving, kept, count, later } = decision;
   const why: Reason[] = [
     ...(later === undefined ? [] : [{ code: 'left-to-next-look', ...later } as const]),
@@ -71,7 +72,10 @@ function sizedReasons(decision: PoolDecision, { config, count: counted }: Look):
     ...stockReasons(need, doubts),
     ...forecastReasons(need, counted),
     ...jobsOnlyReasons(need, doubts),
-    ...(doubts.includes('license-missing') ? unlicensedReasons(need) : boundReasons(need, config)),
+    ...(doubts.includes('license-missing')
+      ? unlicensedReasons(need)
+      : boundReasons(need, { snapshot, config })),
+    ...waitReasons(need, snapshot),
     ...leaveReasons(need, leaving, doubts),
     ...protectingReasons(kept),
     ...count.why,
@@ -220,7 +224,10 @@ function unlicensedReasons({ tasks: { wanted }, capacity }: PoolNeed): readonly 
 }
 
 /** Each limit that applies: how many tasks the pool wanted, and how many it got. */
-function boundReasons(need: PoolNeed, { limits }: Config): readonly Reason[] {
+function boundReasons(
+  need: PoolNeed,
+  { snapshot, config: { limits } }: Omit<Look, 'count'>,
+): readonly Reason[] {
   const { view, capacity, held } = need;
   const { wanted, wantedBelowMax, granted } = need.tasks;
   const { pool } = view;
@@ -236,7 +243,8 @@ function boundReasons(need: PoolNeed, { limits }: Config): readonly Reason[] {
   }
   const isHeldBack = capacity.isHeldBack && (wantedBelowMax > capacity.total || view.missing > 0);
   const isLaunchingFew = granted < wantedBelowMax && granted >= capacity.total + capacity.few;
-  if (isHeldBack || isLaunchingFew) reasons.push(...whyHeldBack(view, { wanted: wantedBelowMax, granted }));
+  if (isHeldBack || isLaunchingFew)
+    reasons.push(...whyHeldBack(view, { wanted: wantedBelowMax, granted }, snapshot));
   if (granted < wantedBelowMax) {
     if (capacity.vacant > 0 && granted >= capacity.total + need.room)
       reasons.push({ code: 'waiting-for-vacant', tasks: capacity.vacant });
@@ -252,6 +260,7 @@ function boundReasons(need: PoolNeed, { limits }: Config): readonly Reason[] {
 function whyHeldBack(
   view: PoolView,
   counts: { readonly wanted: number; readonly granted: number },
+  snapshot: Snapshot,
 ): readonly Reason[] {
   const { failing, placement } = view;
   const reasons: Reason[] = [];
@@ -263,7 +272,8 @@ function whyHeldBack(
       ...counts,
       reason: failing.reason ?? 'ECS gives no reason',
     });
-  if (placement !== undefined)
+  // tasks that ECS does not try to start yet are no failure to place them
+  if (placement !== undefined && deriveEcsWait(view, snapshot) === undefined)
     reasons.push({
       code: 'placement-failing',
       tasks: unplacedTasks(view),
@@ -272,6 +282,14 @@ function whyHeldBack(
       reason: placement.reason,
     });
   return reasons;
+}
+
+/** Desired tasks for which ECS waits after a failed start. */
+function waitReasons({ view }: PoolNeed, snapshot: Snapshot): readonly Reason[] {
+  const wait = deriveEcsWait(view, snapshot);
+  if (wait === undefined) return [];
+  const { since, waitedMs } = wait;
+  return [{ code: 'starts-throttled', tasks: view.missing, since: isoTime(since), waitedMs }];
 }
 
 /** The limit that keeps the stock below the size that its rule asks for. */
