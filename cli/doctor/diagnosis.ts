@@ -2,6 +2,7 @@
 import { IAMClient } from '@aws-sdk/client-iam';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import { decide } from '../../lambda/decision/decide.ts';
+import { poolOfPart } from '../../lambda/decision/model/brands.ts';
 import { unique } from '../../lambda/decision/model/collections.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import type { Finding } from '../../lambda/decision/model/plan.ts';
@@ -57,7 +58,12 @@ export async function checkAll(context: DoctorContext): Promise<readonly Check[]
     ...config.pools.flatMap((pool, index) => {
       const own = keys[index] ?? [];
       const managed = keyFunction.filter(({ name }) => name === keyCheckOf(pool.name));
-      return [...own, ...checkDaemons(pool, found, [...own, ...managed]), checkImage(pool, found, server)];
+      return [
+        ...own,
+        ...checkDaemons(pool, found, [...own, ...managed]),
+        checkImage(pool, found, server),
+        ...checkStarts(pool, found),
+      ];
     }),
     ...arm64,
     ...keyFunction,
@@ -162,6 +168,15 @@ function checkImage(
   const isKnown = daemonApiOf(release) !== undefined && daemonApiOf(own) !== undefined;
   const says = isKnown ? `coderd accepts daemons of ${image}` : `the tag of ${image} names no known release`;
   return ok(name, `${says}. Prefer coderd's release, ${own}`);
+}
+
+/** ECS's wait after failed starts, of each part of the pool: how old it is, and the command that ends it. */
+function checkStarts({ name }: PoolConfig, findings: readonly Finding[]): readonly Check[] {
+  return findings.flatMap((finding) =>
+    finding.code === 'starts-throttled' && poolOfPart(finding.pool) === name
+      ? [warn(`pool "${name}": starts`, sentenceOf(finding).replace(`pool "${finding.pool}": `, ''))]
+      : [],
+  );
 }
 
 /** Where a cluster exists, the role does too. Without the right to look there is nothing to say. */

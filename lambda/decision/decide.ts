@@ -92,7 +92,7 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   );
   // report
   const { plan: reported, mismatches } = report(
-    { supply, doubts, forecasts, assignment, decisions },
+    { supply, doubts, forecasts, assignment, decisions, foreignIn },
     { snapshot, config },
   );
   const { demands } = forecasts.wakeDemands;

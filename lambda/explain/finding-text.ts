@@ -9,6 +9,7 @@ import type {
 } from '../decision/model/plan.ts';
 import type { ReadingStatus } from '../decision/model/snapshot.ts';
 import { deadBuildsText, unknownBuildText } from './dead-build-text.ts';
+import { failingJobsText } from './failing-jobs-text.ts';
 import {
   few,
   itOrThem,
@@ -22,6 +23,7 @@ import {
 } from './format.ts';
 import { overrideText, startHint } from './reason-text.ts';
 import { lastingSecretText, pskChangedText, secretsUnreadText } from './secret-text.ts';
+import { throttledText } from './throttled-text.ts';
 
 /** One line per cause: findings with the same error share a line, which names all their lists. */
 export function findingLines(findings: readonly Finding[]): readonly string[] {
@@ -106,7 +108,8 @@ const WORDS: {
     return `${prefix}${event[where]} ${seconds} s ${apart}. ${CLOCKS_DIFFER}`;
   },
   'starts-failing': ({ pool, tasks, reason }) =>
-    `pool "${pool}": ${tasks === 0 ? 'tasks do not start' : `${some(tasks, 'task')} failed to start since the last daemon registered`}: ${startHint(reason)}`,
+    `pool "${pool}": ${tasks === 0 ? 'tasks do not start' : `ECS lists ${some(tasks, 'task')} that failed to start since the last daemon registered`}: ${startHint(reason)}`,
+  'starts-throttled': throttledText,
   'placement-failing': ({ pool, tasks, since, reason }) =>
     `pool "${pool}": ECS has failed to place ${some(tasks, 'task')} since ${timeText(since)}: ${startHint(reason)}. Jobs wait, or go to other pools with these tags`,
   'build-died-with-task': deadBuildsText,
@@ -115,8 +118,7 @@ const WORDS: {
     `pool "${pool}": ${some(daemons.length, 'daemon')} ${daemons.length === 1 ? 'has' : 'have'} no ECS task (already stopped?): ${few(daemons)}. Ignoring ${daemons.length === 1 ? 'it' : 'them'}`,
   'jobs-waiting': ({ organization, tags, jobs, oldest, pool }) =>
     `organization "${organization}", tags ${tagText(tags)}: ${some(jobs, 'job')} pending for too long, the oldest since ${timeText(oldest)}${pool === null ? '' : `. ${jobs === 1 ? 'It waits' : 'They wait'} for pool "${pool}"`}`,
-  'jobs-about-to-fail': ({ organization, tags, jobs, failsAt }) =>
-    `organization "${organization}", tags ${tagText(tags)}: coderd will fail ${some(jobs, 'job')} from ${timeText(failsAt)} on, after 30 min of waiting. New capacity comes too late`,
+  'jobs-about-to-fail': failingJobsText,
   'workspaces-empty': ({ organization, jobs }) =>
     `organization "${organization}": coderd lists no workspaces, but ${some(jobs, 'workspace build')} ${jobs === 1 ? 'is' : 'are'} in the queue. Each pool keeps its last daemon`,
   'transitions-without-pool': (finding) =>

@@ -70,5 +70,5 @@ const WHY: Readonly<Record<NoPromise, string>> = {
     'the free daemon that fits may have left: coderd has not seen it for a minute, or it does not take the job',
   'build-length-unknown': 'it waits for builds, and finished builds do not show how long these take',
   'no-room': 'it waits for room within the limits',
-  'fails-first': 'coderd fails jobs that wait for 30 minutes, and probably this one too',
+  'fails-first': 'no daemon is free within 30 minutes, and coderd then fails jobs that wait',
 };

@@ -1,6 +1,6 @@
 /** Words the reasons and overrides of a plan as sentences. */
 import type { Doubt, Override, Reason, ReasonOf } from '../decision/model/plan.ts';
-import { few, readingPhrase, some, timeText, transitionsText } from './format.ts';
+import { ageText, few, readingPhrase, some, timeText, transitionsText } from './format.ts';
 import { oldSecretText } from './secret-text.ts';
 
 export function reasonSentence(reason: Reason): string {
@@ -73,7 +73,7 @@ const WORDS: { readonly [Code in Reason['code']]: (reason: ReasonOf<Code>) => st
   'holding-for-doubt': ({ doubts }) =>
     `${areJobsUnknown(doubts) ? 'launches for jobs and ' : ''}scale-in on hold: ${doubts.map(doubtPhrase).join(', ')}`,
   'starts-failing': (reason) =>
-    `${reason.failures === 0 ? 'tasks do not start' : `${some(reason.failures, 'start')} failed since the last success`}, trying ${reason.failures < 3 && reason.failures > 0 ? 'few tasks' : 'one task'} at a time (needs ${some(reason.wanted, 'task')}, gets ${reason.granted}). Cause: ${startHint(reason.reason)}`,
+    `${reason.failures === 0 ? 'tasks do not start' : `ECS lists ${some(reason.failures, 'failed start')} since the last success`}, ${TRIES[reason.tries]} (needs ${some(reason.wanted, 'task')}, gets ${reason.granted}). Cause: ${startHint(reason.reason)}`,
   'starts-unread': ({ wanted, granted }) =>
     `needs ${some(wanted, 'task')}, gets ${granted} for now: without the unread lists nothing tells whether starts fail. One more may start each 10 min`,
   'counts-unread-pools': ({ pools }) =>
@@ -83,12 +83,14 @@ const WORDS: { readonly [Code in Reason['code']]: (reason: ReasonOf<Code>) => st
     )} of pools whose services cannot be read: ${few(pools.map(({ pool, tasks, from }) => `${pool} ${tasks} (${UNREAD[from]})`))}`,
   'placement-failing': (reason) =>
     `ECS has failed to place ${reason.tasks === 0 ? 'tasks' : some(reason.tasks, 'task')} since ${timeText(reason.since)}, trying one task at a time (needs ${some(reason.wanted, 'task')}, gets ${reason.granted}). Cause: ${startHint(reason.reason)}`,
+  'starts-throttled': ({ tasks, since, waitedMs }) =>
+    `ECS has not tried to start ${some(tasks, 'task')} for ${ageText(waitedMs / 1000)}, since a start failed at ${timeText(since)}. It waits longer after each failure, up to 27 min`,
   'waiting-for-vacant': ({ tasks }) =>
     `launches on hold until ECS stops ${some(tasks, 'task')} whose daemon never registered`,
   'license-missing': ({ wanted }) =>
     `needs ${some(wanted, 'task')} and launches none: coderd has no license for external daemons and refuses them`,
   'server-too-old': ({ version, oldest }) => `coderd ${version} is too old. Upgrade it to ${oldest} or newer`,
-  'no-service': () => 'this pool has no ECS service',
+  'no-service': () => "not exactly one ECS service has this pool's tag (see findings)",
   'nothing-to-do': () => 'nothing to do',
 };
 
@@ -97,6 +99,12 @@ const UNREAD = {
   memory: 'as last seen',
   max: 'its max, as nothing is known',
 } as const;
+
+const TRIES: Readonly<Record<ReasonOf<'starts-failing'>['tries'], string>> = {
+  few: 'trying few tasks at a time',
+  one: 'trying one task at a time',
+  later: 'pausing before the next try',
+};
 
 /**
  * `keeps 2 daemons free, learned from 31 builds in 40 h. Rule: 3 free until 1 h after the last
@@ -229,14 +237,14 @@ const START_HINTS: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /connection issue|network configuration|RequestError|timeout waiting for network/i,
-    'the task cannot reach AWS or the image registry',
+    'the task could not reach AWS or the image registry',
   ],
   [/OutOfMemory|exit code 137/i, 'the task ran out of memory'],
-  [/CannotPull|pull image|manifest/i, 'ECS cannot pull the image'],
-  [/container.instance|EMPTY CAPACITY PROVIDER/i, 'no instance of the capacity provider has room'],
-  [/capacity is unavailable|RESOURCE:/i, 'Fargate has no capacity'],
-  [/unable to retrieve secret|secretsmanager|asm:|ssm:/i, 'ECS cannot read a secret of the task'],
-  [/vCPU|limit on the number|quota/i, "the account's Fargate quota is reached"],
+  [/CannotPull|pull image|manifest/i, 'ECS could not pull the image'],
+  [/container.instance|EMPTY CAPACITY PROVIDER/i, 'no instance of the capacity provider had room'],
+  [/capacity is unavailable|RESOURCE:/i, 'Fargate had no capacity'],
+  [/unable to retrieve secret|secretsmanager|asm:|ssm:/i, 'ECS could not read a secret of the task'],
+  [/vCPU|limit on the number|quota/i, "the account's Fargate quota was reached"],
   [
     /exit code|Essential container/i,
     'the provisioner exited. Read its log: often the provisioner key or token is wrong or coder.url is unreachable',

@@ -37,7 +37,7 @@ it('scales out and holds scale-in when a list is truncated', async () => {
     "plan for 20 November 2026 09:00:00 UTC
 
         cpu  2       scale-in on hold: the list of provisioner jobs is truncated (1 busy, 1 idle)
-      + gpu  0 -> 2  2 pending jobs need a new task
+      + gpu  0 -> 2  2 pending jobs need a new task; scale-in on hold: the list of provisioner jobs is truncated
 
     when pending jobs start, in the order of the queue:
         2 jobs of organization "default" (tags cluster=gpu): start unknown: a list is incomplete or contradicts another one (see the findings)

@@ -175,7 +175,8 @@ const LOOK_ALARMS: readonly LookAlarm[] = [
     ...above(0, 'PoolsAtMax', 10),
     description:
       'Jobs have been pending for 10 minutes because `max` or `maxTasks` limits a pool. ' +
-      "First: run `autoscaler status` to find the pool. Raise the limit and deploy, if coderd's database and your budget allow it.",
+      'First: run `autoscaler status` for the pool, how many jobs coderd will fail, and the `max` that would serve all. ' +
+      "Raise the limit and deploy, if coderd's database and your budget allow it.",
   },
   {
     name: 'starts-failing',
@@ -184,7 +185,8 @@ const LOOK_ALARMS: readonly LookAlarm[] = [
     ...above(0, 'FailedStarts', 12, 20),
     description:
       'Tasks stop before their daemon has registered, or ECS cannot place them. The affected pools cannot scale out. ' +
-      "First: run `autoscaler status` for the pool and ECS's reason, and `autoscaler doctor` to check key, secrets, image and service. Then read the log of the pool's tasks.",
+      "First: run `autoscaler status` for the pool and ECS's reason, and `autoscaler doctor` to check key, secrets, image and service. Then read the log of the pool's tasks. " +
+      'After failed starts ECS waits up to 27 minutes before its next try: both say for how long it has waited, and print the command that ends this once you have fixed the cause.',
   },
   {
     name: 'drain-stuck',

@@ -73,12 +73,16 @@ export const PURGE_EVERY_MS = 600_000;
 
 const HUNG_MS = 5 * 60_000;
 const PENDING_MS = 30 * 60_000;
-/** The most jobs of both kinds a run, picked at random: GetProvisionerJobsToBeReaped. */
+/** The most jobs of both kinds that a replica fails in a run, picked at random (docs/internals/coder.md §5). */
 const MAX_JOBS_PER_RUN = 10;
 const PURGE_AFTER_MS = 7 * 24 * 3_600_000;
 
-/** Fails running jobs without an update for 5 min and, if this release does that, jobs pending for 30 min. */
+/**
+ * Fails running jobs without an update for 5 min and, if this release does that, jobs pending for 30 min. Each
+ * replica of coderd has a reaper; here they run together.
+ */
 export function reapJobs(given: {
+  readonly replicas: number;
   readonly jobs: JobTable;
   readonly queue: PendingQueue;
   readonly random: Random;
@@ -91,7 +95,7 @@ export function reapJobs(given: {
     .filter((job) => given.pendingToo || job.startedAt !== undefined)
     .map((job) => ({ job, order: random.next() }))
     .sort((a, b) => a.order - b.order);
-  for (const { job } of due.slice(0, MAX_JOBS_PER_RUN)) {
+  for (const { job } of due.slice(0, MAX_JOBS_PER_RUN * given.replicas)) {
     queue.remove(job);
     jobs.complete(job, { at: now, ...verdictOn(job, given.pendingToo ? 'the reaper' : 'hang detector') });
   }

@@ -53,7 +53,7 @@ export type CoderdOptions = {
   readonly autobuildPollMs?: number;
   /** Names of organizations. The default one is that named `default`, or else the first. */
   readonly organizations: readonly string[];
-  /** Each daemon connects to one of them. @default 1 */
+  /** Each daemon connects to one of them, and each has a reaper. @default 1 */
   readonly replicas?: number;
   /** The pre-shared key of daemons: CODER_PROVISIONER_DAEMON_PSK. @default none */
   readonly psk?: string | undefined;
@@ -488,6 +488,7 @@ export class CoderdModel implements DaemonServer {
     timeline.every(autobuildPollMs, () => this.tick(timeline.now()));
     timeline.every(REAP_EVERY_MS, () =>
       reapJobs({
+        replicas: this.#acquirers.length,
         jobs: this.#jobs,
         queue: this.#queue,
         random: this.#random,

@@ -85,7 +85,9 @@ export type TagGroup = {
   readonly createdAt: readonly EpochMs[];
   /** How many should run at the same time; the others wait for their turn (patience.ts). */
   readonly atOnce: number;
-  /** The mean duration of one job, in milliseconds. Undefined: unknown. */
+  /** How long similar jobs took, in milliseconds, the shortest first. Empty: unknown. */
+  readonly durationsMs: readonly number[];
+  /** Their mean. Undefined: unknown. */
   readonly tookMs: number | undefined;
 };
 
@@ -161,7 +163,7 @@ function toTagGroup(
 ): TagGroup {
   const [{ job: first, audience }] = alike;
   const [leftTo] = alike.flatMap((each) => each.leftTo ?? []).toSorted(by('until'));
-  const durations = durationsIn(organization, stock)(first);
+  const durationsMs = durationsIn(organization, stock)(first);
   return {
     organizationId: organization.id,
     organization: organization.name,
@@ -172,7 +174,8 @@ function toTagGroup(
     jobs: alike.length,
     atOnce: alike.length,
     createdAt: alike.map(({ job }) => job.created_at).toSorted((a, b) => a - b),
-    tookMs: durations.length === 0 ? undefined : meanOf(durations),
+    durationsMs,
+    tookMs: durationsMs.length === 0 ? undefined : meanOf(durationsMs),
   };
 }
 

@@ -12,10 +12,10 @@ import { launchCost } from '../settings/prices.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { oldestOf, PRICE_OF, type TagGroup } from './demand.ts';
 
-/** The assumed duration of a job whose duration is unknown. */
-const UNKNOWN_MS = 120_000;
-/** All must run before coderd fails them after 30 min (docs/internals/coder.md §5). */
-const DEADLINE_MS = 25 * MINUTE_MS;
+/** The assumed duration of a job whose duration is unknown, in milliseconds. */
+export const UNKNOWN_BUILD_MS = 120_000;
+/** All must run before coderd fails them after 30 min (docs/internals/coder.md §5). In milliseconds. */
+export const IN_TIME_MS = 25 * MINUTE_MS;
 const MIN_REMAINING_MS = MINUTE_MS;
 
 export type Backlog = {
@@ -47,8 +47,11 @@ export function withPatience(
 }
 
 /** At least 1. `start`: the cost of starting and stopping a task, in dollars. */
-export function daemonsWorth({ jobs, tookMs = UNKNOWN_MS, waitedMs, value }: Backlog, start: number): number {
+export function daemonsWorth(
+  { jobs, tookMs = UNKNOWN_BUILD_MS, waitedMs, value }: Backlog,
+  start: number,
+): number {
   const cheapest = start <= 0 ? jobs : jobs * Math.sqrt(((tookMs / MINUTE_MS) * value) / (2 * start));
-  const inTime = (jobs * tookMs) / Math.max(MIN_REMAINING_MS, DEADLINE_MS - waitedMs);
+  const inTime = (jobs * tookMs) / Math.max(MIN_REMAINING_MS, IN_TIME_MS - waitedMs);
   return Math.min(jobs, Math.max(1, Math.ceil(cheapest), Math.ceil(inTime)));
 }

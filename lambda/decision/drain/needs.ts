@@ -69,6 +69,8 @@ export type HeldLaunches = {
   readonly prebuilds: number;
   /** Launches for stock to which the pool could contribute. */
   readonly stock: number;
+  /** What the limits over all pools leave of further launches and of the money. */
+  readonly rest: Rest;
 };
 
 /** The demand for daemons without jobs. */
@@ -112,6 +114,7 @@ export function deriveNeeds(
         unread: launchLimits.unread,
         by: isForPeople || left.budget < priceOf(pool) ? 'dollarsPerHour' : isRoomUsedUp,
         stock: sum(ofPool, ({ held }) => held),
+        rest: left,
       },
       idle: idle.get(pool.name) ?? { givenUp: 0, heldForRecord: 0 },
     };

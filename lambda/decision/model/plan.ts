@@ -99,8 +99,8 @@ type ReasonFields = Record<
     /** `changes`: the most counts that a look changes. */
     'left-to-next-look': { to: number; changes: number };
     'old-secret': OldSecretFields;
-    /** `failures`: failed starts since a daemon last registered. */
-    'starts-failing': { failures: number } & Probe;
+    /** `failures`: failed starts since a daemon last registered. `tries`: how many tasks may start at a time. */
+    'starts-failing': { failures: number; tries: 'few' | 'one' | 'later' } & Probe;
     /** Pools that count against a limit over all pools although their services are unread. `from`: how many. */
     'counts-unread-pools': {
       pools: readonly {
@@ -113,6 +113,8 @@ type ReasonFields = Record<
     'starts-unread': { wanted: number; granted: number };
     /** A quota is used up, or there is no capacity. `tasks`: desired ones without a task record. */
     'placement-failing': { tasks: number; since: IsoTime } & Probe;
+    /** Desired tasks that ECS has not tried to start since one failed. It waits longer each time. */
+    'starts-throttled': { tasks: number; since: IsoTime; waitedMs: number };
     /** `to`: the new desired count, which is lower than `tasks` if `max` is. */
     'count-below-tasks': { desired: number; tasks: number; to: number };
     'holding-for-deployment': object;
@@ -123,6 +125,23 @@ type ReasonFields = Record<
     'no-service': object;
     'nothing-to-do': object;
   };
+
+/** Reasons that hold back launches for jobs. */
+export const LIMITS = [
+  'capped-at-max',
+  'capped-at-max-tasks',
+  'capped-at-dollars-per-hour',
+  'capped-at-prebuilds-max-tasks',
+  'pinned',
+  'paused',
+  'starts-failing',
+  'placement-failing',
+  'starts-throttled',
+  'waiting-for-vacant',
+  'license-missing',
+  'no-service',
+] as const satisfies readonly Reason['code'][];
+export type Limit = (typeof LIMITS)[number];
 
 export type ReasonOf<Code extends Reason['code']> = Extract<Reason, { readonly code: Code }>;
 
@@ -468,7 +487,21 @@ type FindingFields = {
   'transitions-held': OfTags &
     Transitions & { pools: readonly Readonly<{ name: PoolName; override: Override }>[] };
   'jobs-waiting': OfTags & { jobs: number; oldest: IsoTime; pool: PoolName | null };
-  'jobs-about-to-fail': OfTags & { jobs: number; failsAt: IsoTime };
+  /** Pending jobs that coderd will fail after half an hour, by an estimate. */
+  'jobs-about-to-fail': OfTags & {
+    jobs: number;
+    /** All pending jobs of these tags. */
+    of: number;
+    failsAt: IsoTime;
+    /** The pool that they wait for. Null: a daemon that the autoscaler does not own. */
+    pool: PoolName | null;
+    /** What holds the pool back, or would before it has `tasks`. */
+    limits: readonly Limit[];
+    /** With so many tasks the pool would serve all in time. Null: unknown, or too late. */
+    tasks: number | null;
+    /** The assumed length of a build, in milliseconds. Null: it is known from builds that have ended. */
+    assumedMs: number | null;
+  };
 
   'override-malformed': InPool & MalformedOverride;
   'image-newer-than-server': InPool & { image: string; version: string };
@@ -479,6 +512,15 @@ type FindingFields = {
     rows: readonly Readonly<{ id: DaemonId; key: string | null }>[];
   };
   'starts-failing': InPool & { tasks: number; reason: string };
+  /** ECS waits after a failed start. `cluster` and `service`: names, for the command that ends the wait. */
+  'starts-throttled': InPool & {
+    since: IsoTime;
+    waitedMs: number;
+    cluster: string;
+    service: string;
+    /** Empty: the command may be run now. */
+    before: readonly BeforeDeployment[];
+  };
   'placement-failing': InPool & { tasks: number; since: IsoTime; reason: string };
   /** Builds that died with tasks that ECS still lists, for about an hour: the latest death first. */
   'build-died-with-task': InPool & InOrganization & { builds: readonly DeadBuild[] };
@@ -503,6 +545,9 @@ type FindingFields = {
   /** Tasks that have kept an earlier value of a secret for an hour. */
   'tasks-with-old-secret': InPool & ChangedSecret & { tasks: readonly TaskArn[]; of: number };
 } & Record<TasksFinding, InPool & { tasks: readonly TaskArn[] }>;
+
+/** What must come before a person may end ECS's wait with a deployment (docs/internals/aws.md §2). */
+export type BeforeDeployment = 'lists-are-whole' | 'deployment-is-completed' | 'tasks-have-stopped';
 
 /** Tasks of a pool that need a person. */
 export type TasksFinding =

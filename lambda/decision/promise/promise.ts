@@ -1,27 +1,32 @@
 /**
  * The promised starts: about when each pending job will start, or why that is unknown. In the order in
- * which coderd hands the jobs out, each takes the server that is free first (docs/waits.md). Servers are
- * daemons, and tasks that will have one: those that this look launches too, not those that leave.
+ * which coderd hands the jobs out, each takes the server that is free first (docs/waits.md).
  */
 import { failsAt, pendingJobs } from '../demand/demand.ts';
 import type { LeftOf } from '../demand/peers.ts';
-import { durationsIn, jobsByWorker, PREBUILDS_USER } from '../demand/record.ts';
-import type { PoolDecision } from '../drain/decide-pool.ts';
-import { isoTime, type PoolName, poolOfPart } from '../model/brands.ts';
-import { by, countUpTo, percentile, sum } from '../model/collections.ts';
+import { durationsIn, PREBUILDS_USER } from '../demand/record.ts';
+import {
+  GONE,
+  restOf,
+  type Server,
+  type ServerState,
+  type ServersInput,
+  type Span,
+  serversIn,
+  UNKNOWN,
+} from '../drain/servers.ts';
+import { isoTime } from '../model/brands.ts';
+import { by, sum } from '../model/collections.ts';
 import type { Doubt, IsoTime, Plan } from '../model/plan.ts';
 import type { NoPromise, PendingJob, PromisedPlan } from '../model/promise.ts';
-import type { Daemon, Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
-import { covers, displayTags, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
+import type { Job, Snapshot } from '../model/snapshot.ts';
+import { covers, displayTags, normalizeTags, tagKey } from '../model/tags.ts';
 import { wakeOverride } from '../settings/settings-in-force.ts';
-import { isComing, isHeldBack } from '../supply/capacity.ts';
-import { handOverIn, mayHaveLeft, POLL_MS } from '../supply/daemons.ts';
-import { seenStarts } from '../supply/starts.ts';
-import { awsTimeOf, type PoolView } from '../supply/supply.ts';
-import { mayTakeJobs } from '../supply/task-state.ts';
-import type { ForeignIn } from '../supply/unlisted-daemons.ts';
+import { isHeldBack } from '../supply/capacity.ts';
+import { handOverIn, POLL_MS } from '../supply/daemons.ts';
+import type { PoolView } from '../supply/supply.ts';
 
-export type Decided = Omit<Input, 'organization' | 'snapshot'> & {
+export type Decided = Omit<ServersInput, 'organization' | 'snapshot'> & {
   readonly plan: Plan;
   readonly leftOf: LeftOf;
 };
@@ -41,17 +46,10 @@ export function withPromises({ plan, leftOf, pools, foreignIn }: Decided, snapsh
   };
 }
 
-type Input = {
-  readonly organization: OrganizationReadings;
-  readonly pools: readonly PoolDecision[];
-  readonly foreignIn: ForeignIn;
-  readonly snapshot: Snapshot;
-};
-
 /** People's jobs before prebuilds, then the oldest first (docs/internals/coder.md §4). */
 const IN_TURN = by<Job>(({ initiator_id }) => (initiator_id === PREBUILDS_USER ? 1 : 0), 'created_at', 'id');
 
-function rowsOf(input: Input, leftOf: LeftOf): readonly PendingJob[] {
+function rowsOf(input: ServersInput, leftOf: LeftOf): readonly PendingJob[] {
   const { organization, snapshot } = input;
   const workspaces = new Map(organization.workspaces?.items.map((each) => [each.id, each]));
   const take = takerIn(input);
@@ -70,18 +68,8 @@ function rowsOf(input: Input, leftOf: LeftOf): readonly PendingJob[] {
   });
 }
 
-/** In milliseconds from the look. */
-type Span = { readonly p50: number; readonly p95: number };
-const UNKNOWN: Span = { p50: Infinity, p95: Infinity };
-
-/** `gone`: listed as idle, and may have left. `late`: it takes longer to start than expected. */
-type State = { readonly kind: 'idle' | 'gone' | 'busy' | 'later' | 'late'; readonly free: Span };
-const GONE: State = { kind: 'gone', free: UNKNOWN };
-/** `pool`: null for a daemon that the autoscaler does not own. The state changes as it takes jobs. */
-type Server = { readonly pool: PoolName | null; readonly tags: TagSet; state: State };
-
 /** Makes a function that gives each job, in turn, the server that is free first. */
-function takerIn(input: Input) {
+function takerIn(input: ServersInput) {
   const { organization, snapshot } = input;
   const servers = serversIn(input);
   const handOver = handOverIn(organization, snapshot.takenAt);
@@ -122,7 +110,12 @@ function after(free: Span, build: Span): Span {
 const HARMLESS: readonly Doubt[] = ['scale-in-paused', 'override-malformed'];
 
 /** Why no start can be promised; null: one can. `able`: the servers that can run it. */
-function whyUnknown(job: Job, able: readonly Server[], first: State, input: Input): NoPromise | null {
+function whyUnknown(
+  job: Job,
+  able: readonly Server[],
+  first: ServerState,
+  input: ServersInput,
+): NoPromise | null {
   const { organization, pools, snapshot } = input;
   const fits = ({ tags }: PoolView): boolean => covers(tags, normalizeTags(job.tags));
   const own = pools.filter(({ need: { view } }) => view.organization === organization && fits(view));
@@ -140,70 +133,4 @@ function whyUnknown(job: Job, able: readonly Server[], first: State, input: Inpu
   if (isHeld || able.some(({ state }) => state.kind === 'late')) return 'starts-failing';
   if (able.length > 0) return 'build-length-unknown';
   return open.some(({ need }) => wakeOverride(need.view.overrides)) ? 'pool-held' : 'no-room';
-}
-
-function serversIn(input: Input): readonly Server[] {
-  const { organization, pools, foreignIn } = input;
-  const own = pools.filter(({ need }) => need.view.organization === organization);
-  return [
-    ...own.flatMap((decision) => serversOfPool(decision, input)),
-    ...foreignIn(organization).map((each) => ({
-      pool: null,
-      tags: normalizeTags(each.tags),
-      state: stateOf(each, input),
-    })),
-  ];
-}
-
-function serversOfPool({ need, to }: PoolDecision, input: Input): readonly Server[] {
-  const { view, capacity } = need;
-  const pool = poolOfPart(view.pool.name);
-  const starts = isHeldBack(view) ? [] : startsOf(view, input.snapshot);
-  const launches = capacity.missing + Math.max(0, to - (view.service?.desiredCount ?? 0));
-  return [
-    ...view.tasks.flatMap((task): readonly Server[] => {
-      const { daemon, use, offers: tags } = task;
-      const ageMs = awsTimeOf(input.snapshot) - (task.task.createdAt ?? 0);
-      if (isComing(task)) return [{ pool, tags, state: startingFor(ageMs, starts) }];
-      const takesJobs = mayTakeJobs(task) && (use === 'idle' || use === 'busy');
-      return takesJobs && daemon !== undefined ? [{ pool, tags, state: stateOf(daemon, input) }] : [];
-    }),
-    ...Array.from({ length: launches }, () => ({ pool, tags: view.tags, state: startingFor(0, starts) })),
-  ];
-}
-
-function stateOf(daemon: Daemon, { organization, pools, snapshot: { takenAt, stock } }: Input): State {
-  const index = pools.find(({ need }) => need.view.organization === organization)?.need.view.index;
-  if (index?.activity(daemon) === 'idle')
-    return mayHaveLeft(daemon, takenAt) ? GONE : { kind: 'idle', free: { p50: 0, p95: 0 } };
-  const job = jobsByWorker(organization.jobs).get(daemon.id);
-  const durations = job === undefined ? [] : durationsIn(organization, stock)(job);
-  return { kind: 'busy', free: restOf(durations, takenAt - (job?.started_at ?? takenAt)) };
-}
-
-/** A late task promises nothing, but keeps its place: no job counts on a later server instead of it. */
-function startingFor(ageMs: number, starts: readonly number[]): State {
-  const free = restOf(starts, ageMs);
-  return free === UNKNOWN ? { kind: 'late', free: restOf(starts, 0) } : { kind: 'later', free };
-}
-
-/** The rest of a build or start of this age. Unknown if it is older than 19 of 20 such times. */
-function restOf(times: readonly number[], ageMs: number): Span {
-  if (Math.max(0, ageMs) >= percentile(times, 0.95)) return UNKNOWN;
-  const longer = times.slice(countUpTo(times, ageMs));
-  return { p50: percentile(longer, 0.5) - ageMs, p95: percentile(longer, 0.95) - ageMs };
-}
-
-/** How long starts of a pool take, the shortest first: those seen, else the last one, else the setting. */
-function startsOf(
-  { pool, organization, starts: seenOnes }: PoolView,
-  { stock }: Snapshot,
-): readonly number[] {
-  const last = stock?.choices.find(
-    ({ organizationId: id, pools }) => id === organization?.id && pools.includes(poolOfPart(pool.name)),
-  );
-  const seen = seenStarts(seenOnes);
-  // people state a time that most starts keep; twice the usual is no surprise, however few were seen
-  const starts = seen.length > 0 ? seen : [last?.startMs ?? 0.6 * pool.startTimeMs];
-  return [...starts, 2 * percentile(starts, 0.5)].sort((a, b) => a - b);
 }

@@ -14,6 +14,7 @@ import { daemonApiOf, isKnownVersion, releaseOfImage } from '../model/version.ts
 import { partsOf } from '../settings/parts.ts';
 import { launchesElsewhere, unplacedTasks } from '../supply/capacity.ts';
 import type { Doubts } from '../supply/doubts.ts';
+import { deriveEcsWait } from '../supply/ecs-wait.ts';
 import { awsTimeOf, type PoolView, servicesOf } from '../supply/supply.ts';
 import { drainedMs, type TaskView } from '../supply/task-state.ts';
 import { secretFindings, secretReadingFindings } from './secret-report.ts';
@@ -46,7 +47,7 @@ export function reportFindings({
     ...supply.flatMap((pool) => [
       ...serviceFindings(pool, snapshot),
       ...imageFindings(pool, snapshot),
-      ...startFindings(pool),
+      ...startFindings(pool, snapshot),
       ...daemonFindings(pool),
       ...tasksFindings(pool, snapshot.takenAt, doubts.doubtsOf(pool).length > 0),
       ...secretFindings(pool, awsTimeOf(snapshot)),
@@ -135,11 +136,12 @@ function imageFindings({ pool }: PoolView, { coder }: Snapshot): readonly Findin
   return [{ code: 'image-newer-than-server', pool: pool.name, image: pool.image, version }];
 }
 
-function startFindings(view: PoolView): readonly Finding[] {
+function startFindings(view: PoolView, snapshot: Snapshot): readonly Finding[] {
   const { pool, failing, orphans, placement } = view;
   const found: Finding[] = [];
   const tasks = unplacedTasks(view);
-  if (placement !== undefined && tasks > 0 && !launchesElsewhere(view))
+  const wait = deriveEcsWait(view, snapshot);
+  if (placement !== undefined && tasks > 0 && !launchesElsewhere(view) && wait === undefined)
     found.push({
       code: 'placement-failing',
       pool: pool.name,
@@ -149,6 +151,10 @@ function startFindings(view: PoolView): readonly Finding[] {
     });
   if (failing.reason !== undefined && (failing.isTripped || failing.recent > 0))
     found.push({ code: 'starts-failing', pool: pool.name, tasks: failing.count, reason: failing.reason });
+  if (wait !== undefined) {
+    const { cluster } = snapshot.ecs;
+    found.push({ code: 'starts-throttled', pool: pool.name, cluster, ...wait, since: isoTime(wait.since) });
+  }
   if (orphans.length > 0) found.push({ code: 'daemons-without-task', pool: pool.name, daemons: orphans });
   return found;
 }

@@ -23,6 +23,7 @@ import {
   unplacedTasks,
 } from '../supply/capacity.ts';
 import { launchesForJobsOnly } from '../supply/doubts.ts';
+import { deriveEcsWait } from '../supply/ecs-wait.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { oldSecretReasons } from './secret-report.ts';
 
@@ -39,7 +40,7 @@ export function reasonsOf(decision: PoolDecision, look: Look): readonly Reason[]
   const { snapshot, count } = look;
   switch (mode) {
     case 'no-service':
-      return [...jobReasons(need), missingService(doubts, snapshot)];
+      return [...jobReasons(need), missingService(doubts)];
     case 'server-too-old': {
       const version = snapshot.coder.buildInfo?.version ?? 'unknown';
       return [{ code: 'server-too-old', version, oldest: OLDEST_SERVER }];
@@ -55,31 +56,36 @@ export function reasonsOf(decision: PoolDecision, look: Look): readonly Reason[]
   }
 }
 
-/** A service is missing only if the list of services is known. */
-function missingService(doubts: readonly Doubt[], { ecs }: Snapshot): Reason {
-  return ecs.services.status === 'ok' ? { code: 'no-service' } : { code: 'holding-for-doubt', doubts };
+/** A service is missing only if the list of services is known, as far as it concerns the pool. */
+function missingService(doubts: readonly Doubt[]): Reason {
+  const isUnknown = doubts.some((doubt) => doubt.startsWith('services-'));
+  return isUnknown ? { code: 'holding-for-doubt', doubts } : { code: 'no-service' };
 }
 
-function sizedReasons(decision: PoolDecision, { config, count: counted }: Look): readonly Reason[] {
+function sizedReasons(decision: PoolDecision, { snapshot, config, count: counted }: Look): readonly Reason[] {
   const { need, doubts, leaving, kept, count, later } = decision;
   const why: Reason[] = [
     ...(later === undefined ? [] : [{ code: 'left-to-next-look', ...later } as const]),
     ...standingReasons(need, doubts),
     ...jobReasons(need),
     ...floorReasons(need),
-    ...stockReasons(need),
+    ...stockReasons(need, doubts),
     ...forecastReasons(need, counted),
     ...jobsOnlyReasons(need, doubts),
-    ...(doubts.includes('license-missing') ? unlicensedReasons(need) : boundReasons(need, config)),
+    ...(doubts.includes('license-missing')
+      ? unlicensedReasons(need)
+      : boundReasons(need, { snapshot, config })),
+    ...waitReasons(need, snapshot),
     ...leaveReasons(need, leaving, doubts),
     ...protectingReasons(kept),
     ...count.why,
+    // jobs and floors may hide that nothing scales in
+    ...(doubts.length > 0 ? [{ code: 'holding-for-doubt', doubts } as const] : []),
   ];
-  // a doubt may hold both a drain request and a count, but one reason is enough
+  // a doubt may hold a count too, but one reason is enough
   const distinct = [...new Map(why.map((reason) => [reason.code, reason])).values()];
   const visible = distinct.filter((reason) => !isOnlyPause(reason));
-  if (visible.length > 0) return visible;
-  return [doubts.length > 0 ? { code: 'holding-for-doubt', doubts } : { code: 'nothing-to-do' }];
+  return visible.length > 0 ? visible : [{ code: 'nothing-to-do' }];
 }
 
 function protectingReasons({ length }: PoolDecision['kept']): readonly Reason[] {
@@ -155,10 +161,13 @@ function floorReasons({ poolForecast, inUse }: PoolNeed): readonly Reason[] {
 }
 
 /** The free daemons that are kept, by which rule, and those that are given up. */
-function stockReasons({ ready, idle: { givenUp, heldForRecord } }: PoolNeed): readonly Reason[] {
+function stockReasons(
+  { ready, idle: { givenUp, heldForRecord } }: PoolNeed,
+  doubts: readonly Doubt[],
+): readonly Reason[] {
   const reasons: Reason[] = ready.stocks.map(stockReason);
   if (heldForRecord > ready.all) reasons.push({ code: 'holding-for-record', tasks: heldForRecord });
-  if (givenUp > 0) reasons.push({ code: 'making-room', tasks: givenUp });
+  if (givenUp > 0 && doubts.length === 0) reasons.push({ code: 'making-room', tasks: givenUp });
   return reasons;
 }
 
@@ -215,7 +224,10 @@ function unlicensedReasons({ tasks: { wanted }, capacity }: PoolNeed): readonly 
 }
 
 /** Each limit that applies: how many tasks the pool wanted, and how many it got. */
-function boundReasons(need: PoolNeed, { limits }: Config): readonly Reason[] {
+function boundReasons(
+  need: PoolNeed,
+  { snapshot, config: { limits } }: Omit<Look, 'count'>,
+): readonly Reason[] {
   const { view, capacity, held } = need;
   const { wanted, wantedBelowMax, granted } = need.tasks;
   const { pool } = view;
@@ -231,7 +243,8 @@ function boundReasons(need: PoolNeed, { limits }: Config): readonly Reason[] {
   }
   const isHeldBack = capacity.isHeldBack && (wantedBelowMax > capacity.total || view.missing > 0);
   const isLaunchingFew = granted < wantedBelowMax && granted >= capacity.total + capacity.few;
-  if (isHeldBack || isLaunchingFew) reasons.push(...whyHeldBack(view, { wanted: wantedBelowMax, granted }));
+  if (isHeldBack || isLaunchingFew)
+    reasons.push(...whyHeldBack(view, { wanted: wantedBelowMax, granted }, snapshot));
   if (granted < wantedBelowMax) {
     if (capacity.vacant > 0 && granted >= capacity.total + need.room)
       reasons.push({ code: 'waiting-for-vacant', tasks: capacity.vacant });
@@ -249,6 +262,7 @@ function boundReasons(need: PoolNeed, { limits }: Config): readonly Reason[] {
 function whyHeldBack(
   view: PoolView,
   counts: { readonly wanted: number; readonly granted: number },
+  snapshot: Snapshot,
 ): readonly Reason[] {
   const { failing, placement } = view;
   const reasons: Reason[] = [];
@@ -256,10 +270,12 @@ function whyHeldBack(
     reasons.push({
       code: 'starts-failing',
       failures: failing.count,
+      tries: failing.isPaused ? 'later' : failing.isTripped ? 'one' : 'few',
       ...counts,
       reason: failing.reason ?? 'ECS gives no reason',
     });
-  if (placement !== undefined)
+  // tasks that ECS does not try to start yet are no failure to place them
+  if (placement !== undefined && deriveEcsWait(view, snapshot) === undefined)
     reasons.push({
       code: 'placement-failing',
       tasks: unplacedTasks(view),
@@ -268,6 +284,14 @@ function whyHeldBack(
       reason: placement.reason,
     });
   return reasons;
+}
+
+/** Desired tasks for which ECS waits after a failed start. */
+function waitReasons({ view }: PoolNeed, snapshot: Snapshot): readonly Reason[] {
+  const wait = deriveEcsWait(view, snapshot);
+  if (wait === undefined) return [];
+  const { since, waitedMs } = wait;
+  return [{ code: 'starts-throttled', tasks: view.missing, since: isoTime(since), waitedMs }];
 }
 
 /** The limit that keeps the stock below the size that its rule asks for. */
@@ -314,7 +338,8 @@ function leaveReasons(
   doubts: readonly Doubt[],
 ): readonly Reason[] {
   const { unguarded } = need.capacity;
-  const mayLeave = mayDrain(need.capacity, doubts.length > 0);
+  const isDoubtful = doubts.length > 0;
+  const mayLeave = mayDrain(need.capacity, isDoubtful);
   const count = (why: LeaveDecision['why'], kind?: LeaveDecision['kind']): number =>
     leaving.filter((decision) => decision.why === why && (kind ?? decision.kind) === decision.kind).length;
   const long = count('idle-long-enough');
@@ -325,13 +350,13 @@ function leaveReasons(
     return tasks === 0 ? [] : [{ code, tasks, asked: mayLeave ? count(code, 'leave') : 0 }];
   });
   // with doubts, a task that seems to need a replacement may not need one
-  const reasons: Reason[] = doubts.length === 0 ? [...replacing] : [];
+  const reasons: Reason[] = isDoubtful ? [] : [...replacing];
   if (long > 0 && mayLeave) reasons.push({ code: 'idle-long-enough', tasks: long });
   const held = long + replacing.filter(isWaiting).length;
   if (held > 0 && unguarded > 0) reasons.push({ code: 'holding-for-unguarded', tasks: unguarded });
-  if (held > 0 && doubts.length > 0) reasons.push({ code: 'holding-for-doubt', doubts });
   if (count('holding-for-deployment') > 0) reasons.push({ code: 'holding-for-deployment' });
-  if (brief > 0) reasons.push({ code: 'idle-too-briefly', tasks: brief });
+  // with doubts, no idle daemon drains after its time
+  if (brief > 0 && !isDoubtful) reasons.push({ code: 'idle-too-briefly', tasks: brief });
   return reasons;
 }
 

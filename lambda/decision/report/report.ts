@@ -11,7 +11,9 @@ import type { Snapshot } from '../model/snapshot.ts';
 import { countDaemons, unplacedTasks } from '../supply/capacity.ts';
 import type { Doubts } from '../supply/doubts.ts';
 import type { PoolView } from '../supply/supply.ts';
+import type { ForeignIn } from '../supply/unlisted-daemons.ts';
 import { reportAssignment, reportUnserved } from './assignment-rows.ts';
+import { failingJobs } from './failing-jobs.ts';
 import { reportFindings } from './findings.ts';
 import { joinParts } from './join-parts.ts';
 import { judgeMismatches } from './mismatches.ts';
@@ -24,6 +26,7 @@ export type Decided = {
   readonly forecasts: PoolForecasts;
   readonly assignment: JobAssignment;
   readonly decisions: readonly PoolDecision[];
+  readonly foreignIn: ForeignIn;
 };
 
 type Reported = {
@@ -37,15 +40,18 @@ export function report(
   decided: Decided,
   { snapshot, config }: { readonly snapshot: Snapshot; readonly config: Config },
 ): Reported {
-  const { supply, doubts, forecasts, assignment, decisions } = decided;
+  const { supply, doubts, forecasts, assignment, decisions, foreignIn } = decided;
   const count: CountTransitions = (transitions) => countTransitions(transitions, snapshot.takenAt);
-  const found = reportFindings({ supply, doubts, assignment, snapshot, config });
-  const pools = joinParts(
-    decisions.map((decision) => ({
-      ...reportPool(decision),
-      why: reasonsOf(decision, { snapshot, config, count }),
-    })),
-  );
+  const rows = decisions.map((decision) => ({
+    ...reportPool(decision),
+    why: reasonsOf(decision, { snapshot, config, count }),
+  }));
+  const reasons = new Map(rows.map(({ name, why }) => [name, why]));
+  const found = [
+    ...reportFindings({ supply, doubts, assignment, snapshot, config }),
+    ...failingJobs({ assigned: assignment.assigned, decisions, foreignIn, reasons, snapshot }),
+  ];
+  const pools = joinParts(rows);
   const forecast = reportForecast(forecasts, snapshot, count);
   const { lasting, mismatches } = judgeMismatches(found, snapshot.remembered, snapshot.takenAt);
   const plan = {

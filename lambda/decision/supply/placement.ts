@@ -30,7 +30,7 @@ const EVENT_HOLDS_MS = 6 * HOUR_MS;
 const SAME_ATTEMPT_MS = MINUTE_MS;
 /** Twice the start time within these bounds, though ECS creates a task within seconds. */
 const MISSING_MS = { least: 5 * MINUTE_MS, most: 15 * MINUTE_MS } as const;
-const SILENT = 'ECS wrote no service event that says why';
+export const SILENT = 'ECS wrote no service event that says why';
 
 /** Selects the events about placement: at most ten, newest first. */
 export const placementEvents = memoized((events: readonly ServiceEvent[]): readonly ServiceEvent[] =>

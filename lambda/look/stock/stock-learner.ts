@@ -47,11 +47,14 @@ const NEWEST_DURATIONS = 30;
 /** A build that took less ended before it began, by another clock. */
 const NO_TIME_MS = 1_000;
 
+/** `isGuess`: how long it took is unknown, so it counts with the usual time. */
+type LoggedBuild = ReplayedBuild & { readonly isGuess?: true };
+
 /** The builds of one tag set of an organization, the oldest first. */
 type BuildLog = {
   readonly organizationId: OrganizationId;
   readonly tags: TagSet;
-  readonly builds: ReplayedBuild[];
+  readonly builds: LoggedBuild[];
 };
 
 /** What is known of a set of pools. */
@@ -182,8 +185,9 @@ export class StockLearner {
     for (const job of settled) {
       const [key, log] = logOf(this.#logs, id, job);
       this.#logs.set(key, log);
-      const tookMs = open.has(job.id) ? atLeastMs(job, now) : (tookMsOf(job) ?? usualMs(log.builds));
-      log.builds.push({ at: job.created_at, tookMs });
+      const tookMs = open.has(job.id) ? atLeastMs(job, now) : tookMsOf(job);
+      const guess = { tookMs: usualMs(log.builds), isGuess: true } as const;
+      log.builds.push({ at: job.created_at, ...(tookMs === undefined ? guess : { tookMs }) });
     }
     for (const [key, { organizationId, builds }] of this.#logs) {
       if (organizationId !== id) continue;
@@ -286,9 +290,9 @@ function isAlike(learning: Learning | undefined, { replayed: b, isStartSeen }: S
   );
 }
 
-/** A build that still runs takes at least as long again. */
-function atLeastMs({ started_at: startedAt }: Job, now: number): number {
-  return startedAt == null ? UNKNOWN_BUILD_MS : Math.max(1, 2 * (now - startedAt));
+/** A build that still runs takes at least as long again. Undefined: it has not started. */
+function atLeastMs({ started_at: startedAt }: Job, now: number): number | undefined {
+  return startedAt == null ? undefined : Math.max(1, 2 * (now - startedAt));
 }
 
 /** Undefined: no look has seen when it ended, because its daemon took the next job or left between two looks. */
@@ -296,14 +300,15 @@ function tookMsOf({ started_at: startedAt, completed_at: endedAt }: Job): number
   return startedAt == null || endedAt == null ? undefined : Math.max(1, endedAt - startedAt);
 }
 
-function usualMs(builds: readonly ReplayedBuild[]): number {
+function usualMs(builds: readonly LoggedBuild[]): number {
   return percentile(durationsOf(builds), 0.5, UNKNOWN_BUILD_MS);
 }
 
 /** How long the newest builds took, the shortest first. */
-function durationsOf(builds: readonly ReplayedBuild[]): readonly number[] {
+function durationsOf(builds: readonly LoggedBuild[]): readonly number[] {
   return builds
     .slice(-NEWEST_DURATIONS)
+    .filter(({ isGuess }) => isGuess === undefined)
     .map(({ tookMs }) => tookMs)
     .filter((tookMs) => tookMs > NO_TIME_MS)
     .sort((a, b) => a - b);

@@ -80,6 +80,16 @@ function startWithOtherTags(world: World, then: (world: World, rightKey: string)
   timeline.advanceTo(plusMs(timeline.now(), 180_000));
   then(world, right);
 }
+/** Starts of pool `gpu` fail for ten minutes, so that ECS waits for minutes before each try. */
+function failStarts(world: World, countBefore: number): void {
+  const { ecs, timeline } = world;
+  const service = world.service('gpu');
+  service.setDesiredCount(countBefore);
+  timeline.advanceTo(plusMs(timeline.now(), 60_000));
+  ecs.failStarts(service.identity.name, 'CannotPullContainerError');
+  service.setDesiredCount(2);
+  timeline.advanceTo(plusMs(timeline.now(), 600_000));
+}
 const OWN_INSTANCES = /^warn {2}configuration: .*: ECS stops builds on an instance that it drains/;
 const mayNot = (secret: string, reader: string): string =>
   `not checked: you have no permission to read secret "${secret}". In production ${reader} reads it. For this check you need secretsmanager:GetSecretValue, and kms:Decrypt if the secret has its own key`;
@@ -384,6 +394,20 @@ describe('a failed check', () => {
           `^FAIL {2}pool "gpu": daemons: coderd shows 1 daemon with other tags than the pool's \\(gpu-[0-9a-f]{32}\\)\\. The provisioner key belongs to another pool, the token to another user, or a daemon of the same name has taken the row\\. ${newKey('gpu').replaceAll(/[()]/g, '\\$&')}$`,
         ),
         `warn  pool "gpu": key: ${mayNot('coder/keys/gpu', "the tasks' execution role")}`,
+      ],
+    },
+    {
+      scenario: 'starts that fail, so that ECS waits',
+      broken: (world) => failStarts(world, 0),
+      says: [
+        /^warn {2}pool "gpu": starts: after failed starts ECS waits before its next try, for (\d+ s|\d min) now and 27 min at most\. Once the cause is mended, end this wait: `aws ecs update-service --cluster \S+ --service \S*Gpu\S* --force-new-deployment`$/,
+      ],
+    },
+    {
+      scenario: 'starts that fail beside a task, in a deployment',
+      broken: (world) => failStarts(world, 1),
+      says: [
+        /^warn {2}pool "gpu": starts: .*\. Do not end this wait with a deployment before its only deployment is completed and its tasks have stopped$/,
       ],
     },
     {

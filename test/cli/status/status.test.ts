@@ -56,7 +56,7 @@ it('shows waiting jobs, failed starts and a paused pool', async () => {
   await logLooks(lab, 240);
   lab.pass(25);
   expect(await screen(lab)).toMatchInlineSnapshot(`
-    "4 jobs wait, the oldest for 4 min, 1 of them unschedulable; 1 finding
+    "4 jobs wait, the oldest for 4 min, 1 of them unschedulable; 2 findings
 
     pool  tasks  busy  idle  starting  leaving  floor  max
     cpu       1     0     1         0        0      1    5
@@ -72,6 +72,7 @@ it('shows waiting jobs, failed starts and a paused pool', async () => {
 
     findings:
       ! pool "gpu": 6 tasks failed to start since the last daemon registered: ECS cannot pull the image (CannotPullContainerError: no such image)
+      ! organization "default", tags cluster=gpu: coderd will fail 3 pending jobs from 2 March 2026 09:34:00 UTC on, if pool "gpu" stays limited by failing starts. coderd gives pending jobs 30 min
 
     overrides:
         pool "cpu": scale-in paused until 2 March 2026 17:04:00 UTC by ada (release night)

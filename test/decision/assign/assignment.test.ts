@@ -32,6 +32,7 @@ function group(
     jobs,
     createdAt,
     atOnce: jobs,
+    durationsMs: [],
     tookMs: undefined,
   };
 }

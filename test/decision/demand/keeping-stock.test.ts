@@ -283,6 +283,17 @@ describe('idle stock that makes room for another pool', () => {
     expect(codesOf(world)).toContain('making-room');
   });
 
+  it('stays under a doubt, which is told in place of a drain', () => {
+    const change: NonNullable<Stocked['change']> = (snapshot) => ({
+      ...snapshot,
+      ecs: { ...snapshot.ecs, services: { ...snapshot.ecs.services, status: 'truncated' } },
+    });
+    const world = { ...often, pools, pending, limits: { maxTasks: 2 }, change };
+    expect(doneBy(world)).toEqual([]);
+    expect(codesOf(world)).toContain('holding-for-doubt');
+    expect(codesOf(world)).not.toContain('making-room');
+  });
+
   it('drains when dollarsPerHour holds back a job of the other pool', () => {
     const limits = { maxTasks: 100, dollarsPerHour: 2.1 * 0.0395 };
     expect(doneBy({ ...often, pools, pending, limits })).toEqual(['ask cpu']);

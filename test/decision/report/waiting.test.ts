@@ -16,9 +16,7 @@ import {
   MINUTE,
   poolName,
   reading,
-  SECOND,
 } from '../../support/parts.ts';
-import { table } from '../../support/table.ts';
 
 const tags = { cluster: 'gpu' };
 
@@ -32,9 +30,9 @@ const offerOf = (served: Served, pool: string | null = 'gpu'): Offer => ({
   bounds: { due: 0, prebuilds: 99, launchesStock: true, price: 0 },
 });
 
-function findings(agesMs: readonly number[], served: readonly Served[], version: string | null = 'v2.30.0') {
+function findings(agesMs: readonly number[], served: readonly Served[]) {
   const jobs = agesMs.map((age, index) => aJob({ id: jobId(`j${index}`), tags, created_at: ago(age) }));
-  const snapshot = aSnapshot({ organizations: [anOrganization({ jobs: reading(jobs) })], version });
+  const snapshot = aSnapshot({ organizations: [anOrganization({ jobs: reading(jobs) })] });
   const [group] = deriveDemand(snapshot);
   if (group === undefined) throw new Error('no group');
   // one job for each offer
@@ -82,47 +80,6 @@ describe('jobs that wait longer than alertAfter', () => {
       jobs: 1,
     }));
     expect(waitingFindings({ assigned, unserved: [] }, snapshot, aConfig())).toMatchObject([{ pool: null }]);
-  });
-});
-
-describe('jobs that coderd fails before a daemon is ready', () => {
-  /** The number of jobs that are about to fail, or an empty list. */
-  const late = (...given: Parameters<typeof findings>) =>
-    findings(...given).flatMap((found) => (found.code === 'jobs-about-to-fail' ? [found.jobs] : []));
-
-  it.each(table<{ scenario: string; ageMs: number; served: Served; expected: readonly number[] }>`
-    scenario                  | ageMs                   | served             | expected
-    30 min old, free          | ${30 * MINUTE}          | by-free            | ${[]}
-    a moment older, free      | ${30 * MINUTE + 1}      | by-free            | ${[]}
-    28 min old, launching     | ${28 * MINUTE}          | by-launch          | ${[]}
-    a second older, launching | ${28 * MINUTE + SECOND} | by-launch          | ${[1]}
-    a second older, starting  | ${28 * MINUTE + SECOND} | by-starting        | ${[1]}
-    a second older, no room   | ${28 * MINUTE + SECOND} | when-there-is-room | ${[1]}
-    a second older, busy      | ${28 * MINUTE + SECOND} | by-busy            | ${[]}
-  `)('are $expected for $scenario', ({ ageMs, served, expected }) => {
-    expect(late([ageMs], [served])).toEqual(expected);
-  });
-
-  it('are counted as coderd assigns jobs: the oldest job gets the daemon that is ready first', () => {
-    const ages = [29.5 * MINUTE, 29 * MINUTE, 27 * MINUTE];
-    expect(late(ages, ['by-launch', 'by-launch', 'by-free'])).toEqual([1]);
-    expect(late(ages, ['by-free', 'by-free', 'by-launch'])).toEqual([]);
-    expect(late(ages, ['by-launch', 'by-launch', 'by-launch'])).toEqual([2]);
-  });
-
-  it('are reported with the time of the first failure', () => {
-    expect(findings([29 * MINUTE], ['by-launch'])).toContainEqual({
-      code: 'jobs-about-to-fail',
-      organization: 'default',
-      tags,
-      jobs: 1,
-      failsAt: '2026-11-20T09:01:00.000Z',
-    });
-  });
-
-  it('are not reported for a server that lets jobs wait', () => {
-    expect(late([29 * MINUTE], ['by-launch'], 'v2.22.0')).toEqual([]);
-    expect(late([29 * MINUTE], ['by-launch'], 'v2.23.0')).toEqual([1]);
   });
 });
 

@@ -115,7 +115,11 @@ it('touches neither of two services with the same pool tag', () => {
     ecs.services.items.push({ ...ecs.services.items[0], serviceName: 'other', serviceArn: 'arn:other' });
   });
   expect(plan.actions).toEqual([]);
-  expect(codesInWords(plan.findings)).toBe('service-ambiguous pool cpu services Stack-cpu+other');
+  const [ambiguous, ...others] = plan.findings;
+  expect(codesInWords(ambiguous ? [ambiguous] : [])).toBe(
+    'service-ambiguous pool cpu services Stack-cpu+other',
+  );
+  expect(others).toMatchObject([{ code: 'jobs-about-to-fail', limits: ['no-service'] }]);
 });
 
 describe('invalid input', () => {

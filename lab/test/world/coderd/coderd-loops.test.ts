@@ -88,6 +88,19 @@ describe('the reaper of pending jobs', () => {
     expect(statuses()).toEqual(['pending']);
   });
 
+  it.each([
+    { replicas: 1, jobs: 40, failed: [10, 20] },
+    { replicas: 3, jobs: 40, failed: [30, 40] },
+  ])('fails $failed of $jobs jobs in two minutes if coderd has $replicas', ({ replicas, jobs, failed }) => {
+    const { submit, at, statuses } = coderdWorld({ replicas });
+    for (let n = 0; n < jobs; n++) submit();
+    const seen = [31, 32].map((minute) => {
+      at(minute * MINUTE);
+      return statuses().filter((status) => status === 'failed').length;
+    });
+    expect(seen).toEqual(failed);
+  });
+
   it('fails at most 10 jobs a run, with the hung ones', () => {
     const { submit, connect, at, statuses } = coderdWorld();
     for (let n = 0; n < 12; n++) submit();

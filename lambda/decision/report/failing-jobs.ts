@@ -1,0 +1,283 @@
+/**
+ * The pending jobs that coderd will fail because no daemon takes them in time (docs/internals/coder.md §5), and
+ * how many tasks of their pool would serve all. Played from the jobs in the order in which coderd hands them out,
+ * from when daemons are free, and from how long builds take. Jobs that come later are not known.
+ */
+import type { Assigned } from '../assign/assignment.ts';
+import { failsAt, isLeft, REAPED_AFTER_MS, type TagGroup } from '../demand/demand.ts';
+import { MIN_SAMPLES } from '../demand/ending.ts';
+import { IN_TIME_MS, UNKNOWN_BUILD_MS } from '../demand/patience.ts';
+import type { PoolDecision } from '../drain/decide-pool.ts';
+import { type Server, serversIn } from '../drain/servers.ts';
+import { type EpochMs, type OrganizationId, type PoolName, poolOfPart } from '../model/brands.ts';
+import { by, countUpTo, groupsBy, percentile, sum, unique } from '../model/collections.ts';
+import { type Doubt, type Finding, LIMITS, type Limit, type Reason } from '../model/plan.ts';
+import type { Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
+import { covers, displayTags, type TagSet, tagKey } from '../model/tags.ts';
+import { MINUTE_MS } from '../model/units.ts';
+import { priceOf } from '../settings/prices.ts';
+import type { ForeignIn } from '../supply/unlisted-daemons.ts';
+
+/** How coderd gives jobs up: those that have waited for longer, at most so many a minute. */
+type GivingUp = { readonly afterMs: number; readonly aMinute: number };
+
+/** The reaper of one replica. It runs once a minute, so a job waits half a minute longer on average. */
+const REAPER: GivingUp = { afterMs: REAPED_AFTER_MS + MINUTE_MS / 2, aMinute: 10 };
+/** The rest of the half hour is for a person, who has to deploy, and for builds that take longer. */
+const IN_TIME: GivingUp = { afterMs: IN_TIME_MS, aMinute: Number.POSITIVE_INFINITY };
+
+export type Reported = {
+  /** The jobs by what will run them. */
+  readonly assigned: readonly Assigned<TagGroup>[];
+  readonly decisions: readonly PoolDecision[];
+  readonly foreignIn: ForeignIn;
+  /** The reasons of each pool, or part of one. */
+  readonly reasons: ReadonlyMap<PoolName, readonly Reason[]>;
+  readonly snapshot: Snapshot;
+};
+
+/** Derives a finding for each tag group of which coderd will fail jobs. */
+export function failingJobs(reported: Reported): readonly Finding[] {
+  const { assigned, snapshot } = reported;
+  const byGroup = Map.groupBy(
+    assigned.filter(({ group }) => !isLeft(group)),
+    ({ group }) => group,
+  );
+  const groups = [...byGroup.keys()];
+  const [first] = groups;
+  if (first === undefined || failsAt(0 as EpochMs, snapshot) === null) return [];
+  const lines = groups.map((group) => lineOf(group, snapshot));
+  const daemons = snapshot.coder.organizations.flatMap((organization) =>
+    daemonsOf(organization, reported, meanTook(organization, lines)),
+  );
+  const played: Played = { lines, daemons, now: snapshot.takenAt };
+  const lost = [...giveUp(played, REAPER)].filter(([{ group }]) => !areDaemonsUnread(group, reported));
+  return lost.map(([line, jobs]) => {
+    const { group } = line;
+    const pool = poolFor(byGroup.get(group) ?? []);
+    const alike = lost
+      .map(([each]) => each)
+      .filter((each) => pool !== null && isOfPool(each, pool, reported));
+    return {
+      ...{ code: 'jobs-about-to-fail', organization: group.organization, tags: displayTags(group.tags) },
+      ...{ jobs, of: group.jobs, failsAt: failsAt(line.createdAt[0] ?? snapshot.takenAt, snapshot) ?? '' },
+      pool: pool && poolOfPart(pool),
+      ...remedyOf(pool, alike, played, reported),
+      assumedMs: group.tookMs === undefined ? line.tookMs : null,
+    };
+  });
+}
+
+/** The jobs of a tag group, the oldest first. */
+type Line = {
+  readonly group: TagGroup;
+  readonly createdAt: readonly EpochMs[];
+  /** How long one of these builds takes on average, in milliseconds. */
+  readonly tookMs: number;
+};
+
+/** How long the build takes that is the `index`th to start: short and long ones come evenly. */
+function tookMsOf({ group: { durationsMs }, tookMs }: Line, index: number): number {
+  return durationsMs[Math.floor(((index * GOLDEN) % 1) * durationsMs.length)] ?? tookMs;
+}
+
+/** Its multiples, without their whole parts, fill the range from 0 to 1 evenly. */
+const GOLDEN = (Math.sqrt(5) - 1) / 2;
+
+function lineOf(group: TagGroup, { coder, takenAt }: Snapshot): Line {
+  const { createdAt, tookMs } = group;
+  const organization = coder.organizations.find(({ id }) => id === group.organizationId);
+  return { group, createdAt, tookMs: tookMs ?? assumedMs(group.tags, organization, takenAt) };
+}
+
+/**
+ * How long builds of unknown length take, in milliseconds: as long as from one job of a daemon to its next, since
+ * no list has the end of the first if the second came at once. Else as those that run have taken until now.
+ */
+function assumedMs(tags: TagSet, organization: OrganizationReadings | undefined, now: EpochMs): number {
+  const { jobs, recentJobs } = organization ?? {};
+  const key = tagKey(tags);
+  const alike = unique([...(jobs?.items ?? []), ...(recentJobs?.items ?? [])], ({ id }) => id).filter(
+    (job) => job.worker_id != null && tagKey(job.tags) === key,
+  );
+  const startedAt = (job: Job): number => job.started_at ?? now;
+  const seen = groupsBy(alike, ({ worker_id }) => worker_id).flatMap((own) => {
+    const starts = own.map(startedAt).toSorted((a, b) => a - b);
+    return starts.slice(1).map((start, index) => start - (starts[index] ?? start));
+  });
+  const open = new Set(jobs?.items.map(({ id }) => id));
+  const ages = alike.filter(({ id }) => open.has(id)).map((job) => now - startedAt(job));
+  const median = (times: readonly number[]): number =>
+    percentile(
+      times.toSorted((a, b) => a - b),
+      0.5,
+    );
+  return seen.length >= MIN_SAMPLES ? median(seen) : Math.max(UNKNOWN_BUILD_MS, median(ages));
+}
+
+function meanTook({ id }: OrganizationReadings, lines: readonly Line[]): number {
+  const own = lines.filter(({ group }) => group.organizationId === id);
+  const jobs = sum(own, ({ group }) => group.jobs);
+  return jobs === 0 ? 0 : sum(own, ({ group, tookMs }) => group.jobs * tookMs) / jobs;
+}
+
+/** A daemon, and in how many milliseconds it is free. */
+type FreeAt = {
+  readonly organizationId: OrganizationId;
+  readonly tags: TagSet;
+  readonly freeMs: number;
+};
+
+/** A busy daemon of which nothing is known has half a build before it. */
+function daemonsOf(
+  organization: OrganizationReadings,
+  { decisions: pools, foreignIn, snapshot }: Reported,
+  tookMs: number,
+): readonly FreeAt[] {
+  const freeMs = ({ kind, free: { p50 } }: Server['state']): number =>
+    p50 === Number.POSITIVE_INFINITY && kind === 'busy' ? tookMs / 2 : p50;
+  return serversIn({ organization, pools, foreignIn, snapshot })
+    .map(({ tags, state }) => ({ organizationId: organization.id, tags, freeMs: freeMs(state) }))
+    .toSorted(by('freeMs', ({ tags }) => tagKey(tags)));
+}
+
+type Played = { readonly lines: readonly Line[]; readonly daemons: readonly FreeAt[]; readonly now: EpochMs };
+
+/**
+ * Lets minutes pass until no job waits. In each one, every daemon that is free takes the first job that it can
+ * run, and coderd gives jobs up. Returns how many of each line it gave up, without lines of which it gave up none.
+ */
+function giveUp({ lines, daemons, now }: Played, { afterMs, aMinute }: GivingUp): ReadonlyMap<Line, number> {
+  const queues = lines.map((line) => ({
+    line,
+    rank: line.group.for === 'prebuilds' ? 1 : 0,
+    next: 0,
+    lost: 0,
+  }));
+  type Queue = (typeof queues)[number];
+  const headOf = ({ line, next }: Queue): number | undefined => line.createdAt[next];
+  const queuesFor = new Map<string, readonly Queue[]>();
+  const workers = daemons.map(({ organizationId, tags, freeMs }) => {
+    const key = `${organizationId} ${tagKey(tags)}`;
+    const able =
+      queuesFor.get(key) ??
+      queues.filter(
+        ({ line: { group } }) => group.organizationId === organizationId && covers(tags, group.tags),
+      );
+    queuesFor.set(key, able);
+    return { able, freeMs };
+  });
+  const firstOf = (able: readonly Queue[]): Queue | undefined =>
+    able.reduce<Queue | undefined>((first, queue) => {
+      const head = headOf(queue);
+      if (head === undefined) return first;
+      if (first === undefined || queue.rank < first.rank) return queue;
+      return queue.rank === first.rank && head < (headOf(first) ?? 0) ? queue : first;
+    }, undefined);
+  for (let ms = 0; queues.some((queue) => headOf(queue) !== undefined); ms += MINUTE_MS) {
+    for (const worker of workers)
+      while (worker.freeMs <= ms) {
+        const queue = firstOf(worker.able);
+        if (queue === undefined) break;
+        worker.freeMs += tookMsOf(queue.line, queue.next);
+        queue.next += 1;
+      }
+    const due = queues.map(({ line, next }) =>
+      Math.max(0, countUpTo(line.createdAt, now + ms - afterMs) - next),
+    );
+    const all = sum(due, (jobs) => jobs);
+    const most = Math.min(all, aMinute);
+    // coderd picks at random: each queue loses its share
+    let before = 0;
+    for (const [index, queue] of queues.entries()) {
+      const upTo = before + (due[index] ?? 0);
+      const lost = all === 0 ? 0 : Math.floor((most * upTo) / all) - Math.floor((most * before) / all);
+      queue.next += lost;
+      queue.lost += lost;
+      before = upTo;
+    }
+  }
+  return new Map(queues.filter(({ lost }) => lost > 0).map(({ line, lost }) => [line, lost]));
+}
+
+/** Without these lists a pool seems to have no daemon, or none that takes jobs. */
+const UNREAD: ReadonlySet<Doubt> = new Set<Doubt>(
+  (['services', 'tasks', 'protections', 'daemons'] as const).flatMap((name) =>
+    (['failed', 'forbidden', 'stale'] as const).map((status) => `${name}-${status}` as const),
+  ),
+);
+
+function areDaemonsUnread(group: TagGroup, { decisions }: Reported): boolean {
+  return decisions.some(({ doubts, mode, need: { view } }) => {
+    if (view.organization?.id !== group.organizationId || !covers(view.tags, group.tags)) return false;
+    const isLeftOut = mode === 'no-service' && doubts.includes('services-truncated');
+    return isLeftOut || doubts.some((doubt) => UNREAD.has(doubt));
+  });
+}
+
+/** The pool whose room the jobs wait for, else the first that serves some. */
+function poolFor(rows: readonly Assigned<TagGroup>[]): PoolName | null {
+  const waiting = rows.find(({ offer }) => offer.served === 'when-there-is-room');
+  return waiting?.offer.pool ?? rows.flatMap(({ offer }) => offer.pool ?? [])[0] ?? null;
+}
+
+function isOfPool({ group }: Line, pool: PoolName, { decisions }: Reported): boolean {
+  const view = decisions.find(({ need }) => need.view.pool.name === pool)?.need.view;
+  return view?.organization?.id === group.organizationId && covers(view.tags, group.tags);
+}
+
+type Remedy = { readonly limits: readonly Limit[]; readonly tasks: number | null };
+
+/** The limits that a larger number can move. */
+const MOVABLE: ReadonlySet<Limit> = new Set<Limit>([
+  'capped-at-max',
+  'capped-at-max-tasks',
+  'capped-at-dollars-per-hour',
+]);
+
+/** What limits the pool, and with how many tasks it would serve all of these jobs. */
+function remedyOf(
+  pool: PoolName | null,
+  alike: readonly Line[],
+  played: Played,
+  { decisions, reasons }: Reported,
+): Remedy {
+  const decision = decisions.find(({ need }) => need.view.pool.name === pool);
+  const codes = new Set<string>(reasons.get(pool ?? ('' as PoolName))?.map(({ code }) => code));
+  const limits = LIMITS.filter((code) => codes.has(code));
+  if (decision === undefined || limits.length === 0 || !limits.every((limit) => MOVABLE.has(limit)))
+    return { limits, tasks: null };
+  const { view, capacity, tasks: needed, held } = decision.need;
+  const more = moreTasks(decision, alike, played);
+  if (more === null) return { limits, tasks: null };
+  const max = view.share?.max ?? view.pool.max;
+  // tasks that have just left do not count against `max`
+  const tasks =
+    needed.granted - Math.min(view.pool.max, capacity.justLeft) + (view.share?.elsewhere ?? 0) + more;
+  const reached: Readonly<Partial<Record<Limit, boolean>>> = {
+    'capped-at-max': tasks > max,
+    'capped-at-max-tasks': more > held.rest.launches,
+    'capped-at-dollars-per-hour': more * priceOf(view.pool) > held.rest.budget,
+  };
+  return { limits: LIMITS.filter((limit) => codes.has(limit) || reached[limit]), tasks };
+}
+
+/** The least number of further tasks with which all these jobs start in time; null: none does. */
+function moreTasks({ need: { view } }: PoolDecision, lines: readonly Line[], played: Played): number | null {
+  const { organization, tags, startTime } = view;
+  if (organization === undefined) return null;
+  const task = { organizationId: organization.id, tags, freeMs: startTime.p95Ms };
+  const areServed = (tasks: number): boolean => {
+    const daemons = [...played.daemons, ...Array<FreeAt>(tasks).fill(task)];
+    const lost = giveUp({ ...played, daemons }, IN_TIME);
+    return !lines.some((line) => lost.has(line));
+  };
+  let [low, high] = [0, sum(lines, ({ group }) => group.jobs)];
+  if (!areServed(high)) return null;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (areServed(middle)) high = middle;
+    else low = middle;
+  }
+  return high;
+}
