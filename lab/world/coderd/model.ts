@@ -2,7 +2,13 @@
  * A model of coderd on a virtual clock: the tables, the background loops, and the daemons. It is the only coderd
  * that most tests have, so it is strict. The facts are in docs/internals/coder.md.
  */
-import type { DaemonId, EpochMs, JobId, OrganizationId } from '../../../lambda/decision/model/brands.ts';
+import {
+  type DaemonId,
+  type EpochMs,
+  type JobId,
+  type OrganizationId,
+  plusMs,
+} from '../../../lambda/decision/model/brands.ts';
 import { normalizeTags, type Tags, tagKey } from '../../../lambda/decision/model/tags.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { Credential, DaemonConnection, DaemonServer } from '../base/daemon-connection.ts';
@@ -18,7 +24,7 @@ import { type JobAnswer, type JobQuery, JobQueue, jobAnswer, listJobs } from './
 import { CoderdRefusal } from './rules/refusal.ts';
 import { CoderVersion, DEFAULT_RELEASE } from './rules/versions.ts';
 import { Sessions } from './session.ts';
-import { type DaemonRecord, DaemonTable } from './tables/daemons.ts';
+import { type DaemonRecord, DaemonTable, type HeartbeatFaults } from './tables/daemons.ts';
 import {
   type Job,
   type JobRecord,
@@ -104,6 +110,7 @@ export class CoderdModel implements DaemonServer {
   licence: Licence = 'entitled';
   /** Ids of jobs, daemons, workspaces and templates whose rows in lists lack what their readers need. */
   readonly unreadable = new Set<string>();
+  readonly heartbeats: HeartbeatFaults = { behindMs: [], answersAheadMs: 0, fail: false };
   /** By version id: the lines of its import. */
   readonly importLogs = new Map<string, readonly string[]>();
   /** Changes as with a restart of coderd with another one. */
@@ -162,6 +169,7 @@ export class CoderdModel implements DaemonServer {
       jobs: this.#jobs,
       daemons: this.#daemons,
       acquirers: this.#acquirers,
+      heartbeats: this.heartbeats,
       random,
     });
     this.#startLoops(options.autobuildPollMs ?? MINUTE_MS);
@@ -395,7 +403,12 @@ export class CoderdModel implements DaemonServer {
   }
 
   setLastSeen(id: DaemonId, at: EpochMs): void {
-    this.#daemons.beat(id, at);
+    this.#daemons.setLastSeen(id, at);
+  }
+
+  /** The `Date` header of an answer now, by the clock of the replica that answers. */
+  get date(): EpochMs {
+    return plusMs(this.timeline.now(), this.heartbeats.answersAheadMs);
   }
 
   tick(at: EpochMs): void {

@@ -1,4 +1,10 @@
-import type { DaemonId, JobId, OrganizationId } from '../../../lambda/decision/model/brands.ts';
+import {
+  type DaemonId,
+  type EpochMs,
+  type JobId,
+  type OrganizationId,
+  plusMs,
+} from '../../../lambda/decision/model/brands.ts';
 import { type TagSet, tagKey } from '../../../lambda/decision/model/tags.ts';
 import type { AcquiredJob, DaemonConnection, JobResult } from '../base/daemon-connection.ts';
 import type { Random } from '../base/random.ts';
@@ -6,7 +12,12 @@ import { SimulatorError } from '../base/simulator-error.ts';
 import type { Planned, Timeline } from '../base/timeline.ts';
 import type { Acquirer, Asker } from './acquirer.ts';
 import { CoderVersion } from './rules/versions.ts';
-import { type DaemonRegistration, type DaemonTable, HEARTBEAT_MS } from './tables/daemons.ts';
+import {
+  type DaemonRegistration,
+  type DaemonTable,
+  HEARTBEAT_MS,
+  type HeartbeatFaults,
+} from './tables/daemons.ts';
 import type { Job, JobTable } from './tables/jobs.ts';
 import { type Admitted, daemonTags } from './tables/keys.ts';
 
@@ -22,6 +33,9 @@ type Tables = {
 type SessionParts = Tables & {
   /** Of the replica to which the daemon has connected. */
   readonly acquirer: Acquirer;
+  /** The time by the clock of that replica. */
+  readonly clock: () => EpochMs;
+  readonly heartbeats: Readonly<HeartbeatFaults>;
   readonly onClosed: (session: Session) => void;
 };
 
@@ -49,14 +63,16 @@ class Session implements DaemonConnection, Asker {
   #state: 'open' | 'closing' | 'closed by coderd' | 'closed' = 'open';
 
   constructor(registration: DaemonRegistration, parts: SessionParts) {
-    const { timeline, daemons, jobs } = parts;
-    this.id = daemons.upsert(registration, timeline.now()).id;
+    const { timeline, daemons, jobs, clock, heartbeats } = parts;
+    this.id = daemons.upsert(registration, clock()).id;
     this.organizationId = registration.organizationId;
     this.tags = registration.tags;
     this.tagKey = tagKey(registration.tags);
     this.keyId = registration.keyId;
     this.#parts = parts;
-    this.#heartbeat = timeline.every(HEARTBEAT_MS, () => daemons.beat(this.id, timeline.now()));
+    this.#heartbeat = timeline.every(HEARTBEAT_MS, () => {
+      if (!heartbeats.fail) daemons.beat(this.id, clock());
+    });
     this.#adopted = jobs.currentOf(this.id).filter((job) => job.updatedBy === undefined);
     for (const job of this.#adopted) job.updatedBy = this;
   }
@@ -159,7 +175,8 @@ function errorOf(result: JobResult): string | undefined {
   return result === 'canceled' ? 'canceled' : undefined;
 }
 
-type SessionsParts = Tables & { readonly acquirers: readonly Acquirer[]; readonly random: Random };
+type SessionsParts = Tables &
+  Pick<SessionParts, 'heartbeats'> & { readonly acquirers: readonly Acquirer[]; readonly random: Random };
 
 export class Sessions {
   readonly #open = new Set<Session>();
@@ -174,6 +191,8 @@ export class Sessions {
     const { acquirers, random, ...tables } = this.#parts;
     const acquirer = acquirers.length > 1 ? random.pick(acquirers) : acquirers[0];
     if (acquirer === undefined) throw new SimulatorError('connecting a daemon: coderd has no replica');
+    const replica = acquirers.indexOf(acquirer);
+    const clock = (): EpochMs => plusMs(tables.timeline.now(), -(tables.heartbeats.behindMs[replica] ?? 0));
     const session = new Session(
       {
         organizationId: key.organizationId,
@@ -184,7 +203,7 @@ export class Sessions {
         version: daemon.version,
         apiVersion: new CoderVersion(daemon.version).provisionerApi,
       },
-      { ...tables, acquirer, onClosed: (closed) => this.#open.delete(closed) },
+      { ...tables, acquirer, clock, onClosed: (closed) => this.#open.delete(closed) },
     );
     this.#open.add(session);
     return session;

@@ -75,7 +75,7 @@ export class InProcessCoderd extends CoderdHttp {
   }
 
   #now(): EpochMs {
-    return (Math.floor(this.#model.timeline.now() / 1000) * 1000) as EpochMs;
+    return (Math.floor(this.#model.date / 1000) * 1000) as EpochMs;
   }
 }
 

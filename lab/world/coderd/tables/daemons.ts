@@ -7,6 +7,19 @@ const STALE_MS = 90_000;
 /** How often coderd writes a heartbeat for an open websocket (docs/internals/coder.md §2). */
 export const HEARTBEAT_MS = 60_000;
 
+/** What makes the heartbeats of live daemons look old (docs/internals/coder.md §2). */
+export type HeartbeatFaults = {
+  /**
+   * By replica: how far its clock is behind the database's, in milliseconds. It writes the rows of the daemons that
+   * are connected to it by its clock. @default 0
+   */
+  behindMs: readonly number[];
+  /** How far the clock of the replica that answers is ahead of the database's, in milliseconds. */
+  answersAheadMs: number;
+  /** Whether heartbeats fail. A daemon that connects still writes its row. */
+  fail: boolean;
+};
+
 /** What a daemon sends when it connects, with the properties of its key. */
 export type DaemonRegistration = {
   readonly organizationId: OrganizationId;
@@ -58,11 +71,15 @@ export class DaemonTable {
     return daemon;
   }
 
-  /** Writes a heartbeat. It does not restore a deleted row. */
+  /** Writes a heartbeat (UpdateProvisionerDaemonLastSeenAt). It restores no deleted row, and sets no time back. */
   beat(id: DaemonId, now: EpochMs): void {
+    if (now >= (this.#byId.get(id)?.lastSeenAt ?? 0)) this.setLastSeen(id, now);
+  }
+
+  setLastSeen(id: DaemonId, at: EpochMs): void {
     const daemon = this.#byId.get(id);
     if (daemon === undefined) return;
-    daemon.lastSeenAt = now;
+    daemon.lastSeenAt = at;
     this.#recent.set(id, daemon);
   }
 
