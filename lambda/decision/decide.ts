@@ -17,10 +17,11 @@ import { deriveDue, deriveWarmth } from './forecast/ready.ts';
 import { lookAgainAfter } from './look-again.ts';
 import type { Config } from './model/config.ts';
 import type { Plan } from './model/plan.ts';
-import type { Snapshot } from './model/snapshot.ts';
+import type { HeartbeatsSeen, Snapshot } from './model/snapshot.ts';
 import { report } from './report/report.ts';
 import { deriveStock, deriveStockSets, type StockSet, unlearnedPools } from './stock/stock-groups.ts';
 import { deriveDoubts } from './supply/doubts.ts';
+import { withUnsure } from './supply/heartbeats.ts';
 import { awsTimeOf, deriveSupply } from './supply/supply.ts';
 import { type ForeignIn, foreignTo } from './supply/unlisted-daemons.ts';
 import { markTurns } from './turns/rolling.ts';
@@ -39,6 +40,8 @@ export type Deliberation = {
   readonly stockSets: readonly StockSet[];
   /** The keys of the mismatches that this look has seen (report/mismatches.ts). */
   readonly mismatches: readonly string[];
+  /** What this look has seen of heartbeats. */
+  readonly heartbeats: readonly HeartbeatsSeen[];
   readonly plan: Plan;
 };
 
@@ -51,9 +54,10 @@ export function decide(snapshot: Snapshot, config: Config): Plan {
 export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   const now = snapshot.takenAt;
   // supply
-  const supply = deriveSupply(snapshot, config);
-  const doubts = deriveDoubts(supply, snapshot);
+  const derived = deriveSupply(snapshot, config);
+  const doubts = deriveDoubts(derived, snapshot);
   const { doubtsOf } = doubts;
+  const supply = withUnsure(derived, doubtsOf);
   const pools = shareParts(
     markTurns(supply, doubtsOf, { roll: config.roll, now }),
     doubtsOf,
@@ -72,7 +76,7 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   const stock = deriveStock(stockSets, snapshot);
   const unlearned = unlearnedPools(pools, stockSets, snapshot);
   // assign
-  const limits = computeLaunchLimits(forecasts, { config, doubtsOf });
+  const limits = computeLaunchLimits(forecasts, { config, doubtsOf, now: awsTimeOf(snapshot) });
   const assigned = assignDemand(
     { jobs, due, warm, stock },
     deriveOffers(limits, jobs, { snapshot, foreignIn }),
@@ -103,6 +107,7 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
     foreignIn,
     stockSets,
     mismatches,
+    heartbeats: doubts.heartbeats,
     plan: { ...reported, lookAgainAfterMs },
   };
 }

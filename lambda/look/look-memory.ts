@@ -1,6 +1,6 @@
 /** What a process remembers of its looks. If it is lost, findings come a look later, and refused requests sooner. */
 import type { EpochMs, TaskArn } from '../decision/model/brands.ts';
-import type { Remembered } from '../decision/model/snapshot.ts';
+import type { HeartbeatsSeen, Remembered } from '../decision/model/snapshot.ts';
 import { MINUTE_MS } from '../decision/model/units.ts';
 
 /** After a longer pause it is unknown whether a mismatch has lasted. */
@@ -15,6 +15,8 @@ type Refused = { readonly at: EpochMs; readonly pauseMs: number };
 type Seen = {
   readonly now: EpochMs;
   readonly mismatches: readonly string[];
+  /** @default none */
+  readonly heartbeats?: readonly HeartbeatsSeen[];
   readonly refused: readonly { readonly task: TaskArn }[];
 };
 
@@ -23,6 +25,7 @@ export class LookMemory {
   /** When each mismatch of the last look was seen first. */
   #mismatches: ReadonlyMap<string, EpochMs> = new Map();
   #refused: ReadonlyMap<TaskArn, Refused> = new Map();
+  #heartbeats: readonly HeartbeatsSeen[] = [];
 
   recall(now: EpochMs): Remembered {
     const isFresh = this.#lookedAt !== undefined && now - this.#lookedAt <= FORGOTTEN_MS;
@@ -30,12 +33,14 @@ export class LookMemory {
     return {
       mismatches: isFresh ? Object.fromEntries(this.#mismatches) : {},
       refused: pausing.map(([task]) => task),
+      heartbeats: this.#heartbeats,
     };
   }
 
-  add({ now, mismatches, refused }: Seen): void {
+  add({ now, mismatches, refused, heartbeats = [] }: Seen): void {
     const { mismatches: before } = this.recall(now);
     this.#lookedAt = now;
+    this.#heartbeats = heartbeats;
     this.#mismatches = new Map(mismatches.map((key) => [key, before[key] ?? now]));
     const kept = [...this.#refused].filter(([, { at }]) => now - at < REFUSAL_KEPT_MS);
     const added = refused.map(({ task }): [TaskArn, Refused] => {

@@ -55,8 +55,8 @@ export async function lookAndAct(ports: Ports, config: Config, signal?: AbortSig
   const { plan } = deliberation;
   const outcome = await apply(plan.actions, ports.ecs, signal);
   ports.stock?.learn(deliberation.stockSets, snapshot);
-  const { mismatches } = deliberation;
-  ports.memory?.add({ now: snapshot.takenAt, mismatches, refused: outcome.refused });
+  const { mismatches, heartbeats } = deliberation;
+  ports.memory?.add({ now: snapshot.takenAt, mismatches, heartbeats, refused: outcome.refused });
   return {
     snapshot,
     plan,

@@ -5,6 +5,8 @@
  */
 import { leastTasks } from '../forecast/floors.ts';
 import type { PoolForecast, PoolForecasts } from '../forecast/pool-forecast.ts';
+import { openersOf } from '../forecast/wake-demand.ts';
+import type { EpochMs } from '../model/brands.ts';
 import { sum } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
 import type { Doubt } from '../model/plan.ts';
@@ -18,6 +20,7 @@ import {
   roomToLaunch,
 } from '../supply/capacity.ts';
 import { launchesForJobsOnly } from '../supply/doubts.ts';
+import { mayLaunchOne } from '../supply/heartbeats.ts';
 import type { PoolView } from '../supply/supply.ts';
 
 export type PoolLaunchLimits = {
@@ -26,6 +29,8 @@ export type PoolLaunchLimits = {
   readonly poolForecast: PoolForecast;
   /** Launches that the count grants. */
   readonly room: number;
+  /** Tasks that the pool's floor may launch before all limits. */
+  readonly belowFloor: number;
   /** Launches that fill the pool up to its floor. */
   readonly forMin: number;
   /** Further launches that the pool's own limits allow. */
@@ -49,12 +54,14 @@ export type LaunchLimits = {
 export type RoomInput = {
   readonly config: Config;
   readonly doubtsOf: (view: PoolView) => readonly Doubt[];
+  /** AWS's time. */
+  readonly now: EpochMs;
 };
 
 /** Computes the room of all pools. Tasks that drain count against `maxTasks` (docs/adr/0005). */
 export function computeLaunchLimits(
   { poolForecasts }: Pick<PoolForecasts, 'poolForecasts'>,
-  { config, doubtsOf }: RoomInput,
+  { config, doubtsOf, now }: RoomInput,
 ): LaunchLimits {
   const { maxTasks, dollarsPerHour = Number.POSITIVE_INFINITY } = config.limits;
   const counted = [...poolForecasts].map(([view, poolForecast]) => {
@@ -72,18 +79,36 @@ export function computeLaunchLimits(
     const price = priceOf(pool);
     const paid = Math.floor(budget / price);
     const isPendingOnly = launchesForJobsOnly(doubts);
-    const belowFloor = isPendingOnly ? 0 : leastTasks(poolForecast.floors) - capacity.total + capacity.late;
+    const belowFloor = tasksBelowFloor({ view, poolForecast, capacity, doubts, now });
     const forMin = Math.max(0, Math.min(belowFloor, ownRoom, total, paid));
     total -= forMin;
     budget -= forMin * price;
     const belowPrebuildsMax = mostForPrebuilds(view) - capacity.total - forMin;
     const forPrebuilds = Math.max(0, Math.min(ownRoom - forMin, belowPrebuildsMax));
     pools.push({
-      ...{ view, capacity, poolForecast, room, forMin, beyond: ownRoom - forMin },
+      ...{ view, capacity, poolForecast, room, belowFloor, forMin, beyond: ownRoom - forMin },
       ...{ forPrebuilds, isDoubtful: doubts.length > 0, isPendingOnly },
     });
   }
   return { pools, total, budget };
+}
+
+type FloorInput = Pick<PoolLaunchLimits, 'view' | 'poolForecast' | 'capacity'> & {
+  readonly doubts: readonly Doubt[];
+  readonly now: EpochMs;
+};
+
+/**
+ * The tasks that the floor may launch. While heartbeats look old, this is one an hour if the pool has a floor and no
+ * daemon that coderd sees: without one coderd creates no autostart (docs/internals/coder.md §10).
+ */
+function tasksBelowFloor({ view, poolForecast: { floors }, capacity, doubts, now }: FloorInput): number {
+  const missing = Math.max(0, leastTasks(floors) - capacity.total + capacity.late);
+  if (launchesForJobsOnly(doubts.filter((doubt) => doubt !== 'heartbeats-old'))) return 0;
+  const isOld = doubts.includes('heartbeats-old');
+  if (!isOld && !view.tasks.some(({ use }) => use === 'unsure')) return missing;
+  const isUnseen = isOld && openersOf(view) === 0 && floors.min + floors.warm > 0;
+  return (missing > 0 || isUnseen) && mayLaunchOne(view, now) ? 1 : 0;
 }
 
 /** Tasks that exist, and desired ones unless the count gives them up. */

@@ -311,12 +311,22 @@ export type LearnedStock = {
   readonly choices: readonly StockChoice[];
 };
 
+/** What looks saw of an organization's heartbeats. If it is lost, a doubt may end some looks sooner (heartbeats.ts). */
+export type HeartbeatsSeen = {
+  readonly organizationId: OrganizationId;
+  /** The first and the last of the looks that saw late heartbeats again and again. */
+  readonly late?: { readonly since: EpochMs; readonly at: EpochMs } | undefined;
+  /** The last look at which heartbeats looked old. */
+  readonly oldAt?: EpochMs | undefined;
+};
+
 /** What the process remembers of its earlier looks. */
 export type Remembered = {
   /** By its key: since when looks see a mismatch (report/mismatches.ts). */
   readonly mismatches: Readonly<Record<string, EpochMs>>;
   /** Tasks whose protection ECS has just refused to change: they get no request in this look. */
   readonly refused: readonly TaskArn[];
+  readonly heartbeats?: readonly HeartbeatsSeen[] | undefined;
 };
 
 export type Snapshot = {
