@@ -402,6 +402,11 @@ export class CoderdModel implements DaemonServer {
     return new JobRunner(connection, this.timeline);
   }
 
+  /** Ends the connections of these daemons for good, although their processes go on. */
+  loseDaemons(ids: readonly DaemonId[]): void {
+    this.#sessions.lose(new Set(ids));
+  }
+
   setLastSeen(id: DaemonId, at: EpochMs): void {
     this.#daemons.setLastSeen(id, at);
   }

@@ -10,6 +10,7 @@ import type { EpochMs } from '../model/brands.ts';
 import { sum } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
 import type { Doubt } from '../model/plan.ts';
+import { HOUR_MS } from '../model/units.ts';
 import { priceOf } from '../settings/prices.ts';
 import {
   type Capacity,
@@ -20,7 +21,7 @@ import {
   roomToLaunch,
 } from '../supply/capacity.ts';
 import { launchesForJobsOnly } from '../supply/doubts.ts';
-import { mayLaunchOne } from '../supply/heartbeats.ts';
+import { isLongUnseen, mayLaunchOne } from '../supply/heartbeats.ts';
 import type { PoolView } from '../supply/supply.ts';
 
 export type PoolLaunchLimits = {
@@ -60,7 +61,7 @@ export type RoomInput = {
 
 /** Computes the room of all pools. Tasks that drain count against `maxTasks` (docs/adr/0005). */
 export function computeLaunchLimits(
-  { poolForecasts }: Pick<PoolForecasts, 'poolForecasts'>,
+  { poolForecasts, wakeDemands: { demands } }: Pick<PoolForecasts, 'poolForecasts' | 'wakeDemands'>,
   { config, doubtsOf, now }: RoomInput,
 ): LaunchLimits {
   const { maxTasks, dollarsPerHour = Number.POSITIVE_INFINITY } = config.limits;
@@ -79,7 +80,10 @@ export function computeLaunchLimits(
     const price = priceOf(pool);
     const paid = Math.floor(budget / price);
     const isPendingOnly = launchesForJobsOnly(doubts);
-    const belowFloor = tasksBelowFloor({ view, poolForecast, capacity, doubts, now });
+    const isAwaited = demands.some(
+      ({ pools: woken, ahead }) => woken.includes(view) && ahead.some(({ at }) => at - now < HOUR_MS),
+    );
+    const belowFloor = tasksBelowFloor({ view, poolForecast, capacity, doubts, isAwaited, now });
     const forMin = Math.max(0, Math.min(belowFloor, ownRoom, total, paid));
     total -= forMin;
     budget -= forMin * price;
@@ -95,20 +99,34 @@ export function computeLaunchLimits(
 
 type FloorInput = Pick<PoolLaunchLimits, 'view' | 'poolForecast' | 'capacity'> & {
   readonly doubts: readonly Doubt[];
+  /** Whether transitions that can wake the pool are due within the hour. */
+  readonly isAwaited: boolean;
   readonly now: EpochMs;
 };
 
 /**
- * The tasks that the floor may launch. While heartbeats look old, this is one an hour if the pool has a floor and no
- * daemon that coderd sees: without one coderd creates no autostart (docs/internals/coder.md §10).
+ * The tasks that the floor may launch. While heartbeats look old, this is one an hour. It is for transitions, since
+ * coderd makes none while it sees no daemon (docs/internals/coder.md §10), else for a floor without a daemon.
  */
-function tasksBelowFloor({ view, poolForecast: { floors }, capacity, doubts, now }: FloorInput): number {
-  const missing = Math.max(0, leastTasks(floors) - capacity.total + capacity.late);
+function tasksBelowFloor({
+  view,
+  poolForecast: { floors },
+  capacity,
+  doubts,
+  isAwaited,
+  now,
+}: FloorInput): number {
+  const below = (tasks: number): number => Math.max(0, tasks - capacity.total + capacity.late);
   if (launchesForJobsOnly(doubts.filter((doubt) => doubt !== 'heartbeats-old'))) return 0;
-  const isOld = doubts.includes('heartbeats-old');
-  if (!isOld && !view.tasks.some(({ use }) => use === 'unsure')) return missing;
-  const isUnseen = isOld && openersOf(view) === 0 && floors.min + floors.warm > 0;
-  return (missing > 0 || isUnseen) && mayLaunchOne(view, now) ? 1 : 0;
+  const isUnseen = openersOf(view) === 0;
+  if (doubts.includes('heartbeats-old')) {
+    const isTried = !isAwaited && floors.min + floors.warm > 0 && isLongUnseen(view, now);
+    const isWanted = below(floors.min) > 0 || (isUnseen && (floors.wake > 0 || isTried));
+    return isWanted && mayLaunchOne(view, now) ? 1 : 0;
+  }
+  // a heartbeat is late: its daemon opens no gate for a moment
+  const isHeld = isUnseen && view.tasks.some(({ use }) => use === 'unsure') && !mayLaunchOne(view, now);
+  return below(isHeld ? floors.min : leastTasks(floors));
 }
 
 /** Tasks that exist, and desired ones unless the count gives them up. */

@@ -445,9 +445,9 @@ type FindingFields = {
   'jobs-empty-while-busy': InOrganization & { daemons: number };
   /** `jobIds`: the first of the jobs. `pools`: those whose scale-in is on hold because of it. */
   'worker-unknown': InOrganization & { jobs: number; jobIds: readonly JobId[]; pools: readonly PoolName[] };
-  /** `pools`: those that the doubt concerns. `from`, `to`: when coderd saw the first and the last of them. */
+  /** `pools`: those that the doubt concerns. `seen`: when coderd saw the first and the last. Null: over an hour ago. */
   'heartbeats-old': InOrganization &
-    UnseenDaemons & { pools: readonly PoolName[]; from: IsoTime; to: IsoTime };
+    UnseenDaemons & { pools: readonly PoolName[]; seen: { from: IsoTime; to: IsoTime } | null };
   /** `times`: the first and the last of the looks that saw it again and again. Null: only this look is known. */
   'heartbeats-late': InOrganization & UnseenDaemons & { times: { since: IsoTime; until: IsoTime } | null };
   'pools-alike': InOrganization & { pools: readonly PoolName[] };

@@ -331,7 +331,8 @@ function leaveReasons(
   if (held > 0 && unguarded > 0) reasons.push({ code: 'holding-for-unguarded', tasks: unguarded });
   if (held > 0 && doubts.length > 0) reasons.push({ code: 'holding-for-doubt', doubts });
   if (count('holding-for-deployment') > 0) reasons.push({ code: 'holding-for-deployment' });
-  if (brief > 0) reasons.push({ code: 'idle-too-briefly', tasks: brief });
+  if (brief > 0 && !doubts.includes('heartbeats-old'))
+    reasons.push({ code: 'idle-too-briefly', tasks: brief });
   return reasons;
 }
 

@@ -62,7 +62,7 @@ export function deriveDoubts(pools: readonly PoolView[], snapshot: Snapshot): Do
       ...judgeLists(snapshot.ecs),
       ...pools.flatMap(judgePool),
     ],
-    heartbeats: [...heartbeats.values()].flatMap(({ seen }) => seen ?? []),
+    heartbeats: [...heartbeats.values()].map(({ seen }) => seen),
   };
 }
 

@@ -19,9 +19,10 @@ import type { TaskView } from './task-state.ts';
 const LEFT_OUT_AFTER_MS = 15 * MINUTE_MS;
 /** Once coderd writes heartbeats again, all have come within a minute. */
 const REMEMBERED_MS = 3 * MINUTE_MS;
-/** The heartbeats of a daemon that dies are late for a minute, and those of others not for some minutes after. */
-const LASTS_MS = 3 * MINUTE_MS;
-const LATE_AGAIN_WITHIN_MS = 15 * MINUTE_MS;
+/** The heartbeats of a daemon that dies are late for a minute only. */
+const LASTS_MS = 2 * MINUTE_MS;
+/** Clocks do not mend themselves: late heartbeats come again. */
+const TOLD_FOR_MS = 15 * MINUTE_MS;
 /** A free daemon that fits takes a job within 45 s (daemons.ts). */
 const TAKEN_WITHIN_MS = MINUTE_MS;
 /** Heartbeats that stopped less long ago do not tell since when they look old. */
@@ -31,11 +32,12 @@ export type JudgedHeartbeats = {
   readonly old: readonly FindingOf<'heartbeats-old'>[];
   readonly late: readonly FindingOf<'heartbeats-late'>[];
   /** For the next look. */
-  readonly seen: HeartbeatsSeen | undefined;
+  readonly seen: HeartbeatsSeen;
 };
 
 /** A task with a lease, and for how long coderd has not seen its daemon. */
 type Leased = { readonly view: PoolView; readonly task: TaskView; readonly unseenMs: number };
+type Numbers = Pick<FindingOf<'heartbeats-old'>, 'organization' | 'daemons' | 'unseen'>;
 
 /** Judges the heartbeats of the daemons of one organization whose tasks hold leases. */
 export function judgeHeartbeats(
@@ -45,32 +47,26 @@ export function judgeHeartbeats(
 ): JudgedHeartbeats {
   const { id: organizationId, name, daemons } = organization;
   const before = remembered?.heartbeats?.find((seen) => seen.organizationId === organizationId);
-  if (daemons.status !== 'ok') return { old: [], late: [], seen: before };
+  if (daemons.status !== 'ok') return { old: [], late: [], seen: before ?? { organizationId } };
   const leased = pools
     .filter((view) => view.organization === organization)
     .flatMap((view) => leasedIn(view, now));
   const unseen = leased.filter(isUnseen);
   const othersBeat = daemons.items.some((daemon) => isBeating(daemon, now));
-  const areOld = lookOldTogether(
-    leased.filter(({ unseenMs }) => !othersBeat || unseenMs <= LEFT_OUT_AFTER_MS),
-  );
-  const oldAt = areOld ? now : isWithin(REMEMBERED_MS, before?.oldAt, now) ? before?.oldAt : undefined;
+  const judged = leased.filter(({ unseenMs }) => !othersBeat || unseenMs <= LEFT_OUT_AFTER_MS);
+  const wereOld = isWithin(REMEMBERED_MS, before?.oldAt, now);
+  const mayLackRows = wereOld || daemons.items.length > 0;
+  const oldAt = lookOldTogether(judged, { mayLackRows, now }) ? now : wereOld ? before?.oldAt : undefined;
+  const late = lateRun(before?.late, { isLate: unseen.some((each) => !isOverdue(each)), now });
   const numbers = { organization: name, daemons: leased.length, unseen: unseen.length };
-  const old = oldAt !== undefined && unseen.some(isOverdue) ? oldFinding(numbers, unseen, now) : [];
-  const late = unseen.filter((each) => !isOverdue(each)).length;
-  const known = isWithin(LATE_AGAIN_WITHIN_MS, before?.late?.at, now) ? before?.late : undefined;
-  const run = late > 0 ? { since: known?.since ?? now, at: now } : known;
-  const lasting = run !== undefined && run.at - run.since >= LASTS_MS ? run : undefined;
-  const times = lasting && { since: isoTime(lasting.since), until: isoTime(lasting.at) };
-  const isTold = old.length === 0 && (times !== undefined || late > 1);
+  const old = oldAt !== undefined && unseen.some(isOverdue) ? oldFindings(numbers, unseen, now) : [];
   return {
     old,
-    late: isTold ? [{ code: 'heartbeats-late', ...numbers, times: times ?? null }] : [],
-    seen: run === undefined && oldAt === undefined ? undefined : { organizationId, late: run, oldAt },
+    late: old.length > 0 ? [] : lateFindings(numbers, unseen, late),
+    seen: { organizationId, late, oldAt },
   };
 }
 
-/** coderd lists no row that is older than an hour: then a task has none that should have one. */
 function leasedIn(view: PoolView, now: EpochMs): readonly Leased[] {
   return view.tasks.flatMap((task) => {
     const { state, use, daemon } = task;
@@ -91,16 +87,22 @@ function isBeating(daemon: Daemon, now: EpochMs): boolean {
   return isAlive(daemon, now) && (daemon.last_seen_at ?? 0) - daemon.created_at >= HEARTBEAT_MS / 2;
 }
 
-/** With no row at all, a key was deleted, or the list is wrong (docs/adr/0004). */
-function lookOldTogether(judged: readonly Leased[]): boolean {
+/**
+ * A task that has run for an hour may have no row, since coderd lists none that is older. Else its key was deleted. If
+ * coderd lists no row at all, either may be (docs/adr/0004).
+ */
+function lookOldTogether(
+  judged: readonly Leased[],
+  { mayLackRows, now }: { readonly mayLackRows: boolean; readonly now: EpochMs },
+): boolean {
   const unseen = judged.filter(isUnseen);
   const isHalf = unseen.length > 1 && 2 * unseen.length >= judged.length;
-  return isHalf && unseen.some(isOverdue) && unseen.some(({ task }) => task.daemon !== undefined);
+  const hadRow = ({ task: { daemon, task } }: Leased): boolean =>
+    daemon !== undefined || (mayLackRows && now - (task.startedAt ?? now) > HOUR_MS);
+  return isHalf && unseen.some(isOverdue) && unseen.some(hadRow);
 }
 
-type Numbers = Pick<FindingOf<'heartbeats-old'>, 'organization' | 'daemons' | 'unseen'>;
-
-function oldFinding(
+function oldFindings(
   numbers: Numbers,
   unseen: readonly Leased[],
   now: EpochMs,
@@ -108,9 +110,37 @@ function oldFinding(
   const seenAt = unseen.flatMap(({ task }) => task.daemon?.last_seen_at ?? []);
   const byPool = [...Map.groupBy(unseen, ({ view }) => view)];
   const pools = byPool.flatMap(([view, own]) => (isDisproved(view, own, now) ? [] : [view.pool.name]));
-  if (pools.length === 0 || seenAt.length === 0) return [];
-  const [from, to] = [Math.min(...seenAt), Math.max(...seenAt)];
-  return [{ code: 'heartbeats-old', ...numbers, pools, from: isoTime(from), to: isoTime(to) }];
+  if (pools.length === 0) return [];
+  const seen =
+    seenAt.length === 0 ? null : { from: isoTime(Math.min(...seenAt)), to: isoTime(Math.max(...seenAt)) };
+  return [{ code: 'heartbeats-old', ...numbers, pools, seen }];
+}
+
+type Run = NonNullable<HeartbeatsSeen['late']>;
+
+const isLasting = ({ since, at }: Run): boolean => at - since >= LASTS_MS;
+
+/** The looks that saw late heartbeats again and again, up to this one. */
+function lateRun(
+  before: Run | undefined,
+  { isLate, now }: { readonly isLate: boolean; readonly now: EpochMs },
+): Run | undefined {
+  const keptMs = before !== undefined && isLasting(before) ? TOLD_FOR_MS : REMEMBERED_MS;
+  const known = isWithin(keptMs, before?.at, now) ? before : undefined;
+  return isLate ? { since: known?.since ?? now, at: now } : known;
+}
+
+/** Two at one look are no chance. */
+function lateFindings(
+  numbers: Numbers,
+  unseen: readonly Leased[],
+  late: Run | undefined,
+): readonly FindingOf<'heartbeats-late'>[] {
+  const code = 'heartbeats-late';
+  if (late !== undefined && isLasting(late))
+    return [{ code, ...numbers, times: { since: isoTime(late.since), until: isoTime(late.at) } }];
+  const isMany = unseen.filter((each) => !isOverdue(each)).length > 1;
+  return isMany ? [{ code, ...numbers, times: null }] : [];
 }
 
 /** Whether the daemons of a pool have most likely gone: they leave a job waiting, or new ones do not come either. */
@@ -142,9 +172,19 @@ export function withUnsure(
  * Whether a pool with unsure tasks may launch one for a floor, or to open coderd's gate: once an hour, by the tasks
  * that ECS lists. Those from before the heartbeats looked old do not count, if that is known. `now` is AWS's time.
  */
-export function mayLaunchOne({ tasks, starts }: PoolView, now: EpochMs): boolean {
+export function mayLaunchOne(view: PoolView, now: EpochMs): boolean {
+  const oldMs = oldForMs(view, now);
+  const withinMs = oldMs < UNDATED_MS ? HOUR_MS : Math.min(HOUR_MS, oldMs);
+  return !view.starts.tasks.some(({ createdAt = now }) => now - createdAt < withinMs);
+}
+
+/** Whether coderd has not seen a daemon of the pool for so long that its floor may have no daemon at all. */
+export function isLongUnseen(view: PoolView, now: EpochMs): boolean {
+  return oldForMs(view, now) >= LEFT_OUT_AFTER_MS;
+}
+
+/** For how long coderd has not seen the first of the daemons that look offline. */
+function oldForMs({ tasks }: PoolView, now: EpochMs): number {
   const unsure = tasks.filter(({ use }) => use === 'unsure');
-  const oldSince = Math.min(...unsure.map(({ daemon }) => daemon?.last_seen_at ?? now - HOUR_MS));
-  const since = now - oldSince < UNDATED_MS ? 0 : oldSince;
-  return !starts.tasks.some(({ createdAt = now }) => createdAt > Math.max(since, now - HOUR_MS));
+  return Math.max(0, ...unsure.map(({ daemon }) => now - (daemon?.last_seen_at ?? 0)));
 }
