@@ -100,6 +100,15 @@ const snapshotSchema = z.object({
         .optional(),
       mismatches: mapping(z.string(), time),
       refused: z.array(z.string() as unknown as z.ZodType<TaskArn, TaskArn>),
+      heartbeats: z
+        .array(
+          z.object({
+            organizationId: z.string() as unknown as z.ZodType<OrganizationId, OrganizationId>,
+            late: z.object({ since: time, at: time }).optional(),
+            oldAt: time.optional(),
+          }),
+        )
+        .optional(),
     })
     .optional(),
   stock: z

@@ -17,10 +17,11 @@ import { deriveDue, deriveWarmth } from './forecast/ready.ts';
 import { lookAgainAfter } from './look-again.ts';
 import type { Config } from './model/config.ts';
 import type { Plan } from './model/plan.ts';
-import type { PoolMemory, Snapshot } from './model/snapshot.ts';
+import type { HeartbeatsSeen, PoolMemory, Snapshot } from './model/snapshot.ts';
 import { report } from './report/report.ts';
 import { deriveStock, deriveStockSets, type StockSet, unlearnedPools } from './stock/stock-groups.ts';
 import { deriveDoubts } from './supply/doubts.ts';
+import { withUnsure } from './supply/heartbeats.ts';
 import { awsTimeOf, deriveSupply } from './supply/supply.ts';
 import { type ForeignIn, foreignTo } from './supply/unlisted-daemons.ts';
 import { markTurns } from './turns/rolling.ts';
@@ -41,6 +42,8 @@ export type Deliberation = {
   readonly mismatches: readonly string[];
   /** What the next look of this process knows of the pools. */
   readonly memories: readonly PoolMemory[];
+  /** What this look has seen of heartbeats. */
+  readonly heartbeats: readonly HeartbeatsSeen[];
   readonly plan: Plan;
 };
 
@@ -53,9 +56,10 @@ export function decide(snapshot: Snapshot, config: Config): Plan {
 export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   const now = snapshot.takenAt;
   // supply
-  const supply = deriveSupply(snapshot, config);
-  const doubts = deriveDoubts(supply, snapshot);
+  const derived = deriveSupply(snapshot, config);
+  const doubts = deriveDoubts(derived, snapshot);
   const { doubtsOf } = doubts;
+  const supply = withUnsure(derived, doubtsOf);
   const pools = shareParts(
     markTurns(supply, doubtsOf, { roll: config.roll, now }),
     doubtsOf,
@@ -75,7 +79,7 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   const unlearned = unlearnedPools(pools, stockSets, snapshot);
   // assign
   const limits = computeLaunchLimits(forecasts, {
-    ...{ config, doubtsOf, now },
+    ...{ config, doubtsOf, now: awsTimeOf(snapshot) },
     remembered: snapshot.remembered?.pools,
   });
   const assigned = assignDemand(
@@ -109,6 +113,7 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
     stockSets,
     mismatches,
     memories: limits.pools.map(({ memory }) => memory),
+    heartbeats: doubts.heartbeats,
     plan: { ...reported, lookAgainAfterMs },
   };
 }

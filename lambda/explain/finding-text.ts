@@ -91,6 +91,19 @@ const WORDS: {
     const shown = rows.map(({ id, key }) => (key === null ? id : `${id} with key "${key}"`));
     return `pool "${pool}": ${some(tasks, 'task')} may have more than one daemon (${few(daemons)}; coderd's rows ${few(shown)}). Stop the daemon that runs outside the task. 90 s later its row no longer counts; until then scale-in of the pool is on hold. The rows do not tell which one runs in the task. If nobody knows it, replace the pool's key. \`coder provisioner keys delete\` deletes the rows of a key at once`;
   },
+  'heartbeats-old': ({ organization, daemons, unseen, seen, pools }) => {
+    const last = seen === null ? 'over an hour ago' : `${timeText(seen.from)} to ${timeText(seen.to)}`;
+    return `organization "${organization}": coderd has not seen ${unseen} of ${some(daemons, 'daemon')} with a lease for over 90 s (last seen ${last}). Scale-in of ${few(pools)} is on hold, and floors launch one task an hour at most. Only pending jobs launch more. coderd writes a heartbeat each minute, so these daemons may live. Compare the clocks of coderd's replicas and its database, and search coderd's log for "heartbeat failed". If both are right, check the network between the tasks and coderd`;
+  },
+  'heartbeats-late': ({ organization, daemons, unseen, times }) => {
+    const again =
+      times && `heartbeats looked too old from ${timeText(times.since)} to ${timeText(times.until)}. `;
+    const now =
+      unseen === 0
+        ? `At this look coderd has seen all ${some(daemons, 'daemon')} with a lease`
+        : `coderd has not seen ${unseen} of ${some(daemons, 'daemon')} with a lease for over 90 s`;
+    return `organization "${organization}": ${again ?? ''}${now}. coderd writes a heartbeat each minute, so these daemons may live. Compare the clocks of coderd's replicas and its database. For a minute such a daemon counts for floors and stock, but not for waiting jobs`;
+  },
   'clocks-differ': ({ where, organization, seconds }) => {
     const prefix = organization === undefined ? '' : `organization "${organization}": `;
     const event = {

@@ -31,6 +31,8 @@ const WORDS: { readonly [Code in Reason['code']]: (reason: ReasonOf<Code>) => st
     `${some(due, 'job')} due, limited to ${some(max, 'daemon')} by max until coderd creates the jobs`,
   'launching-for-jobs-only': ({ wanted }) =>
     `needs ${some(wanted, 'task')}, but only pending jobs launch tasks now (see findings)`,
+  'launching-to-be-seen': () =>
+    'launches 1 task, so that coderd sees a daemon of this pool (one an hour while heartbeats look old)',
   pinned: (reason) => `needs ${some(reason.wanted, 'task')}, pinned at ${reason.count} ${originText(reason)}`,
   'above-pin': ({ tasks }) =>
     `${some(tasks, 'task')} above the pin. Running builds finish; idle daemons drain after idleTimeout`,
@@ -210,6 +212,8 @@ function doubtPhrase(doubt: Doubt): string {
       return 'coderd does not list the daemon of a running job';
     case 'daemons-share-task':
       return 'several daemons may be that of one task';
+    case 'heartbeats-old':
+      return 'the heartbeats of its daemons look old (see findings)';
     case 'clocks-differ':
       return 'clocks differ (see findings)';
     case 'server-too-old':

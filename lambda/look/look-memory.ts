@@ -5,7 +5,7 @@
  */
 import type { EpochMs, TaskArn } from '../decision/model/brands.ts';
 import { ownValue } from '../decision/model/collections.ts';
-import type { PoolMemory, Remembered } from '../decision/model/snapshot.ts';
+import type { HeartbeatsSeen, PoolMemory, Remembered } from '../decision/model/snapshot.ts';
 import { MINUTE_MS } from '../decision/model/units.ts';
 import { DesiredCounts } from './desired-counts.ts';
 
@@ -21,6 +21,8 @@ type Refused = { readonly at: EpochMs; readonly pauseMs: number };
 type Seen = {
   readonly now: EpochMs;
   readonly mismatches: readonly string[];
+  /** @default none */
+  readonly heartbeats?: readonly HeartbeatsSeen[];
   readonly refused: readonly { readonly task: TaskArn }[];
   readonly pools: readonly PoolMemory[];
 };
@@ -39,6 +41,7 @@ export class LookMemory {
   #mismatches: ReadonlyMap<string, EpochMs> = new Map();
   #refused: ReadonlyMap<TaskArn, Refused> = new Map();
   #pools: readonly PoolMemory[] = [];
+  #heartbeats: readonly HeartbeatsSeen[] = [];
 
   get isSole(): boolean {
     return this.#isSole;
@@ -63,14 +66,16 @@ export class LookMemory {
       mismatches: isFresh ? Object.fromEntries(this.#mismatches) : {},
       refused: pausing.map(([task]) => task),
       pools: this.#pools,
+      heartbeats: this.#heartbeats,
     };
   }
 
-  add({ now, mismatches, refused, pools }: Seen): void {
+  add({ now, mismatches, refused, pools, heartbeats = [] }: Seen): void {
     const { mismatches: before } = this.recall(now);
     this.#lookedAt = now;
     this.#isSole = true;
     this.#pools = pools;
+    this.#heartbeats = heartbeats;
     this.#mismatches = new Map(mismatches.map((key) => [key, ownValue(before, key) ?? now]));
     const kept = [...this.#refused].filter(([, { at }]) => now - at < REFUSAL_KEPT_MS);
     const added = refused.map(({ task }): [TaskArn, Refused] => {

@@ -79,8 +79,9 @@ export async function lookAndAct(ports: Ports, config: Config, signal?: AbortSig
     willSet: (service, count) => ports.memory?.counts.willSet(service, count),
   });
   ports.stock?.learn(deliberation.stockSets, snapshot);
-  const { mismatches, memories: pools } = deliberation;
-  ports.memory?.add({ now: snapshot.takenAt, mismatches, refused: outcome.refused, pools });
+  const { mismatches, heartbeats, memories: pools } = deliberation;
+  const { refused } = outcome;
+  ports.memory?.add({ now: snapshot.takenAt, mismatches, heartbeats, refused, pools });
   return {
     snapshot,
     plan,

@@ -16,7 +16,7 @@ import type {
   Task,
 } from '../decision/model/snapshot.ts';
 import { MINUTE_MS } from '../decision/model/units.ts';
-import { nameInParts } from '../decision/supply/daemons.ts';
+import { LATE_UNTIL_MS, nameInParts } from '../decision/supply/daemons.ts';
 import type { Clock, Coderd, NamedService, Organization, Ports, ReadableEcs, WantedSecret } from './ports.ts';
 import { TimeLimit } from './time-limit.ts';
 
@@ -156,9 +156,10 @@ function previousJobToRead(
 ): readonly JobId[] {
   const { status, current_job, previous_job, last_seen_at } = daemon;
   if (current_job != null || previous_job == null) return [];
-  if (status !== 'offline') return [previous_job.id];
+  const unseenMs = (daemons.takenAt ?? 0) - (last_seen_at ?? 0);
+  if (status !== 'offline' || unseenMs <= LATE_UNTIL_MS) return [previous_job.id];
   // older servers list the offline rows of seven days
-  const isRecent = (last_seen_at ?? 0) > (daemons.takenAt ?? 0) - GONE_FOR_MS;
+  const isRecent = unseenMs < GONE_FOR_MS;
   if (!isRecent || previous_job.status !== 'failed') return [];
   return coderd.knowsEnd(organization, previous_job.id) ? [] : [previous_job.id];
 }

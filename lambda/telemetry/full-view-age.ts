@@ -39,6 +39,7 @@ const CONTRADICTIONS: Readonly<Record<Contradiction, true>> = {
   'jobs-empty-while-busy': true,
   'worker-unknown': true,
   'daemons-share-task': true,
+  'heartbeats-old': true,
   'clocks-differ': true,
   'server-too-old': true,
   'tasks-fewer-than-counted': true,

@@ -2,7 +2,13 @@
  * A model of coderd on a virtual clock: the tables, the background loops, and the daemons. It is the only coderd
  * that most tests have, so it is strict. The facts are in docs/internals/coder.md.
  */
-import type { DaemonId, EpochMs, JobId, OrganizationId } from '../../../lambda/decision/model/brands.ts';
+import {
+  type DaemonId,
+  type EpochMs,
+  type JobId,
+  type OrganizationId,
+  plusMs,
+} from '../../../lambda/decision/model/brands.ts';
 import { normalizeTags, type Tags, tagKey } from '../../../lambda/decision/model/tags.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { Credential, DaemonConnection, DaemonServer } from '../base/daemon-connection.ts';
@@ -400,8 +406,18 @@ export class CoderdModel implements DaemonServer {
     return new JobRunner(connection, this.timeline);
   }
 
+  /** Ends the connections of these daemons for good, although their processes go on. */
+  loseDaemons(ids: readonly DaemonId[]): void {
+    this.#sessions.lose(new Set(ids));
+  }
+
   setLastSeen(id: DaemonId, at: EpochMs): void {
     this.#daemons.setLastSeen(id, at);
+  }
+
+  /** The `Date` header of an answer now, by the clock of the replica that answers. */
+  get date(): EpochMs {
+    return plusMs(this.timeline.now(), this.dateAheadMs());
   }
 
   tick(at: EpochMs): void {

@@ -128,6 +128,11 @@ class Session implements DaemonConnection, Asker {
     if (this.#state !== 'closed') this.#close('closed');
   }
 
+  /** Its websocket ends, and the daemon does not come back: it still waits, or its network is cut off. */
+  lose(): void {
+    this.#close('closed by coderd');
+  }
+
   /** Closes the session of a deleted key, a busy one after its job (docs/internals/coder.md §3). */
   closeWhenFree(): void {
     const isBusy = this.#held.size > 0 || this.#adopted.some((job) => job.updatedBy === this);
@@ -192,6 +197,10 @@ export class Sessions {
 
   tellCancelled(job: Job): void {
     for (const session of this.#open) if (job.updatedBy === session) session.tellCancelled(job);
+  }
+
+  lose(ids: ReadonlySet<DaemonId>): void {
+    for (const session of [...this.#open]) if (ids.has(session.id)) session.lose();
   }
 
   closeOfKey(keyId: string): void {

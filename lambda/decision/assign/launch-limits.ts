@@ -5,11 +5,13 @@
  */
 import { leastTasks } from '../forecast/floors.ts';
 import type { PoolForecast, PoolForecasts } from '../forecast/pool-forecast.ts';
+import { openersOf } from '../forecast/wake-demand.ts';
 import type { EpochMs } from '../model/brands.ts';
 import { sum } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
 import type { Doubt } from '../model/plan.ts';
 import type { PoolMemory } from '../model/snapshot.ts';
+import { HOUR_MS } from '../model/units.ts';
 import { priceOf } from '../settings/prices.ts';
 import {
   type Capacity,
@@ -20,6 +22,7 @@ import {
   roomToLaunch,
 } from '../supply/capacity.ts';
 import { launchesForJobsOnly } from '../supply/doubts.ts';
+import { isLongUnseen, mayLaunchOne } from '../supply/heartbeats.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { countUnread, type UnreadPool } from '../supply/unread-services.ts';
 import { rememberPool, roomWhileUnread } from '../supply/unread-starts.ts';
@@ -34,6 +37,8 @@ export type PoolLaunchLimits = {
   readonly unreadRoom: number;
   /** What the next look of this process knows of the pool. */
   readonly memory: PoolMemory;
+  /** Tasks that the pool's floor may launch before all limits. */
+  readonly belowFloor: number;
   /** Launches that fill the pool up to its floor. */
   readonly forMin: number;
   /** Further launches that the pool's own limits allow. */
@@ -59,6 +64,7 @@ export type LaunchLimits = {
 export type RoomInput = {
   readonly config: Config;
   readonly doubtsOf: (view: PoolView) => readonly Doubt[];
+  /** AWS's time. */
   readonly now: EpochMs;
   /** The pools as the last look of this process left them. @default nothing is known */
   readonly remembered?: readonly PoolMemory[] | undefined;
@@ -66,7 +72,7 @@ export type RoomInput = {
 
 /** Computes the room of all pools. Tasks that drain count against `maxTasks` (docs/adr/0005). */
 export function computeLaunchLimits(
-  { poolForecasts }: Pick<PoolForecasts, 'poolForecasts'>,
+  { poolForecasts, wakeDemands: { demands } }: Pick<PoolForecasts, 'poolForecasts' | 'wakeDemands'>,
   { config, doubtsOf, now, remembered = [] }: RoomInput,
 ): LaunchLimits {
   const { maxTasks, dollarsPerHour = Number.POSITIVE_INFINITY } = config.limits;
@@ -100,18 +106,65 @@ export function computeLaunchLimits(
     const price = priceOf(pool);
     const paid = Math.floor(budget / price);
     const isPendingOnly = launchesForJobsOnly(doubts) || isOneAtATime;
-    const belowFloor = isPendingOnly ? 0 : leastTasks(poolForecast.floors) - capacity.total + capacity.late;
+    const isAwaited = demands.some(
+      ({ pools: woken, ahead }) => woken.includes(view) && ahead.some(({ at }) => at - now < HOUR_MS),
+    );
+    const belowFloor = isOneAtATime
+      ? 0
+      : tasksBelowFloor({ view, poolForecast, capacity, doubts, isAwaited, now });
     const forMin = Math.max(0, Math.min(belowFloor, ownRoom, total, paid));
     total -= forMin;
     budget -= forMin * price;
     const belowPrebuildsMax = isOneAtATime ? 0 : mostForPrebuilds(view) - capacity.total - forMin;
     const forPrebuilds = Math.max(0, Math.min(ownRoom - forMin, belowPrebuildsMax));
     pools.push({
-      ...{ view, capacity, poolForecast, room, unreadRoom, memory, forMin, beyond: ownRoom - forMin },
+      ...{
+        view,
+        capacity,
+        poolForecast,
+        room,
+        unreadRoom,
+        memory,
+        belowFloor,
+        forMin,
+        beyond: ownRoom - forMin,
+      },
       ...{ forPrebuilds, isDoubtful: doubts.length > 0, isPendingOnly },
     });
   }
   return { pools, total, budget, unread };
+}
+
+type FloorInput = Pick<PoolLaunchLimits, 'view' | 'poolForecast' | 'capacity'> & {
+  readonly doubts: readonly Doubt[];
+  /** Whether transitions that can wake the pool are due within the hour. */
+  readonly isAwaited: boolean;
+  readonly now: EpochMs;
+};
+
+/**
+ * The tasks that the floor may launch. While heartbeats look old, this is one an hour. It is for transitions, since
+ * coderd makes none while it sees no daemon (docs/internals/coder.md §10), else for a floor without a daemon.
+ */
+function tasksBelowFloor({
+  view,
+  poolForecast: { floors },
+  capacity,
+  doubts,
+  isAwaited,
+  now,
+}: FloorInput): number {
+  const below = (tasks: number): number => Math.max(0, tasks - capacity.total + capacity.late);
+  if (launchesForJobsOnly(doubts.filter((doubt) => doubt !== 'heartbeats-old'))) return 0;
+  const isUnseen = openersOf(view) === 0;
+  if (doubts.includes('heartbeats-old')) {
+    const isTried = !isAwaited && floors.min + floors.warm > 0 && isLongUnseen(view, now);
+    const isWanted = below(floors.min) > 0 || (isUnseen && (floors.wake > 0 || isTried));
+    return isWanted && mayLaunchOne(view, now) ? 1 : 0;
+  }
+  // a heartbeat is late: its daemon opens no gate for a moment
+  const isHeld = isUnseen && view.tasks.some(({ use }) => use === 'unsure') && !mayLaunchOne(view, now);
+  return below(isHeld ? floors.min : leastTasks(floors));
 }
 
 /** Tasks that exist, and desired ones unless the count gives them up. */

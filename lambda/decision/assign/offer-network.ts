@@ -154,10 +154,10 @@ export class OfferNetwork {
 }
 
 /** Whether a group of this use can be assigned to an offer now, without waiting for it. */
-function isFor({ served, places, audiences, price, bounds }: Offer, use: Use): boolean {
+function isFor({ served, places, audiences, isUnsure, price, bounds }: Offer, use: Use): boolean {
   switch (served) {
     case 'by-free':
-      return true;
+      return isUnsure !== true || IS_WITHOUT_JOB.has(use);
     case 'by-starting':
       return use !== 'left';
     case 'by-doubtful':
@@ -171,6 +171,8 @@ function isFor({ served, places, audiences, price, bounds }: Offer, use: Use): b
       return false;
   }
 }
+
+const IS_WITHOUT_JOB: ReadonlySet<Use> = new Set(['stock', 'warm', 'due', 'later']);
 
 /** More than the price of any task: an existing daemon is always better than a launch for stock. */
 const STOCK_LAUNCH = 1e10 * PRICE_WEIGHT;

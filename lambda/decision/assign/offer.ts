@@ -17,6 +17,8 @@ export type Offer = {
   readonly price: number;
   /** The audiences whose jobs may use it. Absent: all. */
   readonly audiences?: ReadonlySet<Audience> | undefined;
+  /** Whether it is ready for jobs to come, but not for one that waits. @default false */
+  readonly isUnsure?: boolean | undefined;
   /** The limits on all offers of the same pool and tag set. */
   readonly bounds: Bounds;
 };

@@ -51,14 +51,17 @@ function offersOfPool(
   });
   const price = priceOf(pool);
   const free = tasks.filter((task) => mayTakeJobs(task) && (task.use === 'idle' || task.use === 'unknown'));
+  const unsure = tasks.filter(({ state, use }) => state === 'working' && use === 'unsure');
   // daemons with the key of another pool will run jobs of their own tags
   const wrongKeyTasks = tasks.filter(
-    (task) => task.state === 'working' && task.use !== 'silent' && task.hasOtherTags,
+    ({ state, use, hasOtherTags }) =>
+      state === 'working' && use !== 'silent' && use !== 'unsure' && hasOtherTags,
   );
   const isRefused = isRefusedLeases(view);
   const coming = tasks.filter((task) => isComing(task) && !(isRefused && task.state === 'starting'));
   const existing = [
     ...groupByTags(free).map(({ tags, count }) => offer('by-free', tags, count)),
+    ...groupByTags(unsure).map(({ tags, count }) => ({ ...offer('by-free', tags, count), isUnsure: true })),
     ...(pool.peers === undefined ? [] : [offer('by-peer', own, Number.POSITIVE_INFINITY)]),
   ];
   // tasks that still start get a drain request at once

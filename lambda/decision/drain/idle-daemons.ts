@@ -14,7 +14,7 @@ import { MINUTE_MS } from '../model/units.ts';
 import { priceOf } from '../settings/prices.ts';
 import { mayDrain } from '../supply/capacity.ts';
 import type { PoolView } from '../supply/supply.ts';
-import { drainedMs, isIdleLongEnough, isLeaving, type TaskView } from '../supply/task-state.ts';
+import { drainedMs, isIdle, isIdleLongEnough, isLeaving, type TaskView } from '../supply/task-state.ts';
 
 /** Which idle daemons the rule of the stock does not decide about. */
 export type IdleDaemons = {
@@ -143,5 +143,5 @@ function countHeldForRecord(
   const isUnforeseen = servedUnforeseen(organization);
   const isStock = ({ daemon, idleSince = now }: TaskView): boolean =>
     now - idleSince >= MIN_KEPT_MS || isUnforeseen(daemon) === true;
-  return tasks.filter((task) => task.state === 'working' && task.use === 'idle' && isStock(task)).length;
+  return tasks.filter((task) => task.state === 'working' && isIdle(task) && isStock(task)).length;
 }

@@ -5,7 +5,7 @@ import type { Replacing } from '../model/plan.ts';
 import { isUntried, outdatedCredential } from '../supply/credentials.ts';
 import { isOldRevision } from '../supply/older-tasks.ts';
 import type { PoolView } from '../supply/supply.ts';
-import { isIdleLongEnough, type TaskView } from '../supply/task-state.ts';
+import { isIdle, isIdleLongEnough, type TaskView } from '../supply/task-state.ts';
 import { replacementReason } from '../turns/rolling.ts';
 
 export type LeaveDecision =
@@ -18,14 +18,14 @@ export type LeaveDecision =
 
 /**
  * Chooses among the spare daemons. `given`: the most tasks that may drain. A task drains only in
- * state `working`, when its daemon has been idle for `idleTimeout` or longer. Old revisions and
- * tasks with an earlier secret come first, then the zone with most tasks, then the longest idle.
+ * state `working`, when its daemon has been idle for `idleTimeout` or longer. Late heartbeats come
+ * first, then old revisions and tasks with an earlier secret, then the zone with most tasks, then the longest idle.
  */
 export function decideLeaving(view: PoolView, given: number, now: EpochMs): readonly LeaveDecision[] {
   const spare = given - doubtful(view);
   if (spare <= 0) return [];
   const idle = view.tasks
-    .filter(({ state, use }) => state === 'working' && use === 'idle')
+    .filter((task) => task.state === 'working' && isIdle(task))
     .toSorted(
       by(
         ({ idleSince }) => idleSince ?? Number.POSITIVE_INFINITY,
@@ -104,7 +104,8 @@ function pickSpread(tasks: readonly TaskView[], count: number, pool: PoolView): 
     (service !== undefined && isOldRevision(view.task, service)) ||
     outdatedCredential(pool, view) !== undefined;
   const inZone = new Map([...Map.groupBy(all, zoneOf)].map(([zone, { length }]) => [zone, length]));
-  const places = tasks.map((task, place) => ({ task, place, zone: zoneOf(task), age: isOld(task) ? 0 : 1 }));
+  const ageOf = (task: TaskView): number => (task.use === 'unsure' ? -1 : isOld(task) ? 0 : 1);
+  const places = tasks.map((task, place) => ({ task, place, zone: zoneOf(task), age: ageOf(task) }));
   const queues = [...Map.groupBy(places, ({ age, zone }) => `${age} ${zone}`).values()];
   const picked: TaskView[] = [];
   while (picked.length < count) {

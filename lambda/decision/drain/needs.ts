@@ -4,7 +4,7 @@ import { type Assigned, type Assignment, countLaunches, paidFor } from '../assig
 import type { LaunchLimits, PoolLaunchLimits } from '../assign/launch-limits.ts';
 import { type DueGroup, type Group, isPending, isUrgent, type StockGroup } from '../demand/demand.ts';
 import type { Left } from '../demand/peers.ts';
-import { floorOf, leastTasks } from '../forecast/floors.ts';
+import { floorOf } from '../forecast/floors.ts';
 import { type EpochMs, type PoolName, poolOfPart } from '../model/brands.ts';
 import { groupsBy, sum } from '../model/collections.ts';
 import type { Floor, Served } from '../model/plan.ts';
@@ -16,7 +16,7 @@ import { chooseIdle, type IdleDaemons, type Rest } from './idle-daemons.ts';
 
 export type PoolNeed = Pick<
   PoolLaunchLimits,
-  'view' | 'capacity' | 'poolForecast' | 'room' | 'unreadRoom'
+  'view' | 'capacity' | 'poolForecast' | 'room' | 'unreadRoom' | 'forMin'
 > & {
   /** Jobs assigned to this pool, by what will run them. */
   readonly jobs: Readonly<Record<Exclude<Served, 'by-doubtful'>, number>>;
@@ -194,16 +194,13 @@ type OwnNeed = ReturnType<typeof deriveOwnNeed>;
 /** What a pool needs by itself, before probes and before the needs of other pools. */
 function deriveOwnNeed(limits: PoolLaunchLimits, assigned: readonly Assigned[], unplaced: number) {
   const { view, capacity, poolForecast, room, unreadRoom } = limits;
-  const { forMin, beyond, forPrebuilds, isPendingOnly } = limits;
+  const { belowFloor, forMin, beyond, forPrebuilds } = limits;
   const jobs = countJobs(assigned.filter(({ group }) => isPending(group)));
   const inUse =
     capacity.inUse + sum(Object.values(jobs), (count) => count) - jobs['by-busy'] - jobs['by-peer'];
   const ready = readyOf(assigned, unplaced);
   const floor = floorOf(poolForecast.floors, { inUse, due: ready.prewarmed, stock: ready.stock });
   const launches = countLaunches(assigned);
-  const toMin = isPendingOnly
-    ? 0
-    : Math.max(0, leastTasks(poolForecast.floors) - capacity.total + capacity.late);
   // beyond `max` no daemon is wanted before the jobs exist
   const short = Math.min(unplaced, Math.max(0, view.pool.max - ready.prewarmed));
   const launchesHeld = (isHeld: (group: Group) => boolean) =>
@@ -211,11 +208,11 @@ function deriveOwnNeed(limits: PoolLaunchLimits, assigned: readonly Assigned[], 
   const forPrebuild = launchesHeld((group) => group.for === 'prebuilds');
   const isCapped = forPrebuilds < beyond && forPrebuild.granted >= forPrebuilds;
   const prebuilds = isCapped ? forPrebuild.waiting : 0;
-  const growth = toMin + launches.granted + launches.waiting - prebuilds + short;
+  const growth = belowFloor + launches.granted + launches.waiting - prebuilds + short;
   // a launch adds to all existing tasks: an idle daemon among them could not run that job
   const wanted = growth > 0 ? capacity.total + growth : Math.max(inUse, floor.count);
   return {
-    ...{ view, capacity, poolForecast, room, unreadRoom, jobs, inUse, floor, ready },
+    ...{ view, capacity, poolForecast, room, unreadRoom, forMin, jobs, inUse, floor, ready },
     leftTo: assigned.flatMap(({ group, offer }) =>
       offer.served === 'by-peer' && isPending(group) ? (group.leftTo ?? []) : [],
     ),

@@ -194,7 +194,7 @@ export function hasWrongKey({ tasks }: PoolView): boolean {
 
 function isOpener({ state, use, hasOtherTags }: TaskView): boolean {
   const isThere = state === 'working' || state === 'unguarded' || state === 'starting';
-  return isThere && use !== 'silent' && !hasOtherTags;
+  return isThere && use !== 'silent' && use !== 'unsure' && !hasOtherTags;
 }
 
 function split({ ahead, refused, presumed }: TransitionGroup): readonly Part[] {

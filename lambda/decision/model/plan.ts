@@ -78,7 +78,9 @@ type ReasonFields = Record<
     /** Daemons that must be ready when coderd inserts the jobs. */
     prewarm: { daemons: number; due: number };
     'capped-at-prewarm-max': { due: number; max: number };
-    /** The clocks differ, or others change the count: floors and due transitions launch no task. */
+    /** While heartbeats look old, a floor or a due transition launches one task an hour. */
+    'launching-to-be-seen': object;
+    /** Clocks or heartbeats are in doubt, or others change the count: floors and due transitions launch no task. */
     'launching-for-jobs-only': { wanted: number };
     /** The pool wants more tasks than its pin allows. */
     pinned: { wanted: number; count: number } & OverrideNote;
@@ -216,6 +218,7 @@ export type Doubt =
   | 'jobs-empty-while-busy'
   | 'worker-unknown'
   | 'daemons-share-task'
+  | 'heartbeats-old'
   | 'clocks-differ'
   | 'server-too-old'
   | 'license-missing'
@@ -433,6 +436,8 @@ export type FindingOf<Code extends Finding['code']> = Extract<Finding, { readonl
 
 type InPool = { pool: PoolName };
 type InOrganization = { organization: string };
+/** Daemons whose tasks hold leases, and those among them that coderd has not seen for 90 s. */
+type UnseenDaemons = { daemons: number; unseen: number };
 /** `tags`: of the jobs or templates. */
 type OfTags = InOrganization & { tags: Tags };
 
@@ -469,6 +474,11 @@ type FindingFields = {
   'jobs-empty-while-busy': InOrganization & { daemons: number };
   /** `jobIds`: the first of the jobs. `pools`: those whose scale-in is on hold because of it. */
   'worker-unknown': InOrganization & { jobs: number; jobIds: readonly JobId[]; pools: readonly PoolName[] };
+  /** `pools`: those that the doubt concerns. `seen`: when coderd saw the first and the last. Null: over an hour ago. */
+  'heartbeats-old': InOrganization &
+    UnseenDaemons & { pools: readonly PoolName[]; seen: { from: IsoTime; to: IsoTime } | null };
+  /** `times`: the first and the last of the looks that saw it again and again. Null: only this look is known. */
+  'heartbeats-late': InOrganization & UnseenDaemons & { times: { since: IsoTime; until: IsoTime } | null };
   'pools-alike': InOrganization & { pools: readonly PoolName[] };
   'workspaces-empty': InOrganization & { jobs: number };
   'transitions-without-pool': OfTags & Transitions;

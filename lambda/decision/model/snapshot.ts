@@ -330,6 +330,15 @@ export type PoolMemory = {
   readonly unreadSince?: EpochMs | undefined;
 };
 
+/** What looks saw of an organization's heartbeats. If it is lost, a doubt may end some looks sooner (heartbeats.ts). */
+export type HeartbeatsSeen = {
+  readonly organizationId: OrganizationId;
+  /** The first and the last of the looks that saw late heartbeats again and again. */
+  readonly late?: { readonly since: EpochMs; readonly at: EpochMs } | undefined;
+  /** The last look at which heartbeats looked old. */
+  readonly oldAt?: EpochMs | undefined;
+};
+
 /** What the process remembers of its earlier looks. */
 export type Remembered = {
   /** Absent in snapshots of earlier versions. */
@@ -338,6 +347,7 @@ export type Remembered = {
   readonly mismatches: Readonly<Record<string, EpochMs>>;
   /** Tasks whose protection ECS has just refused to change: they get no request in this look. */
   readonly refused: readonly TaskArn[];
+  readonly heartbeats?: readonly HeartbeatsSeen[] | undefined;
 };
 
 export type Snapshot = {

@@ -72,6 +72,7 @@ function sizedReasons(decision: PoolDecision, { snapshot, config, count: counted
     ...stockReasons(need, doubts),
     ...forecastReasons(need, counted),
     ...jobsOnlyReasons(need, doubts),
+    ...oldHeartbeatReasons(need, doubts),
     ...(doubts.includes('license-missing')
       ? unlicensedReasons(need)
       : boundReasons(need, { snapshot, config })),
@@ -209,6 +210,13 @@ function forecastReasons(need: PoolNeed, count: CountTransitions): readonly Reas
 function jobsOnlyReasons({ floor, capacity }: PoolNeed, doubts: readonly Doubt[]): readonly Reason[] {
   const isHeld = launchesForJobsOnly(doubts) && floor.count > capacity.total;
   return isHeld ? [{ code: 'launching-for-jobs-only', wanted: floor.count }] : [];
+}
+
+/** The doubt is told in any case: it changes what floors launch. */
+function oldHeartbeatReasons({ forMin }: PoolNeed, doubts: readonly Doubt[]): readonly Reason[] {
+  if (!doubts.includes('heartbeats-old')) return [];
+  const launching = forMin > 0 ? [{ code: 'launching-to-be-seen' } as const] : [];
+  return [...launching, { code: 'holding-for-doubt', doubts }];
 }
 
 /** Transitions that wait until a person lets the pool be woken again. */

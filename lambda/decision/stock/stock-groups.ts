@@ -9,7 +9,7 @@ import type { LearnedStock, OrganizationReadings, Snapshot, StockChoice } from '
 import { covers, type TagSet, tagKey } from '../model/tags.ts';
 import { priceOf } from '../settings/prices.ts';
 import type { PoolView } from '../supply/supply.ts';
-import type { TaskView } from '../supply/task-state.ts';
+import { isIdle, type TaskView } from '../supply/task-state.ts';
 import type { ReplayedPools } from './replay.ts';
 import { priceReplay, UNKNOWN_RULE } from './replay.ts';
 
@@ -130,9 +130,10 @@ function stockOf(set: PoolSet, snapshot: Snapshot, claimed: Set<TaskView>): read
   // a task without a price is worth keeping, whatever a launch costs
   const worthMs =
     replayed.taskPrice === 0 ? spareMs : Math.min(spareMs, replayed.startPrice / replayed.taskPrice);
-  const isSpare = ({ state, use, daemon, idleSince = takenAt }: TaskView): boolean => {
+  const isSpare = (task: TaskView): boolean => {
+    const { state, daemon, idleSince = takenAt } = task;
     const staysMs = isUnforeseen(daemon) === false ? worthMs : spareMs;
-    return state === 'working' && use === 'idle' && takenAt - idleSince < staysMs;
+    return state === 'working' && isIdle(task) && takenAt - idleSince < staysMs;
   };
   const idle = sum(keeping, ({ tasks }) => tasks.filter(isSpare).length);
   const group = { for: 'stock', organizationId, tagSets, choice, pools: new Set(set.pools) } as const;

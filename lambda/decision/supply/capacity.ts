@@ -150,7 +150,8 @@ export function countDaemons(view: PoolView): DaemonCounts {
   const count = (of: (task: TaskView) => boolean): number => tasks.filter(of).length;
   const isWorking = ({ state }: TaskView): boolean => state === 'working' || state === 'replacing';
   const isUnknown = (task: TaskView): boolean =>
-    isWorking(task) && (task.use === 'unknown' || (!isRead && task.use === 'registering'));
+    isWorking(task) &&
+    (task.use === 'unknown' || task.use === 'unsure' || (!isRead && task.use === 'registering'));
   const unknown = count(isUnknown);
   return {
     busy: count((task) => isWorking(task) && task.use === 'busy'),

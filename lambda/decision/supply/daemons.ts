@@ -8,6 +8,10 @@ import { MINUTE_MS } from '../model/units.ts';
 
 /** coderd then calls a daemon offline (docs/internals/coder.md §2, StaleInterval). */
 export const STALE_AFTER_MS = 90_000;
+/** How often coderd writes when it saw a daemon (docs/internals/coder.md §2). */
+export const HEARTBEAT_MS = MINUTE_MS;
+/** Until then one late heartbeat explains why a daemon looks offline (heartbeats.ts). */
+export const LATE_UNTIL_MS = STALE_AFTER_MS + HEARTBEAT_MS;
 
 /** `busy`: it may hold a job. `idle`: no reading says so. `offline`: not seen for 90 s. */
 export type Activity = 'busy' | 'idle' | 'offline';
@@ -38,6 +42,8 @@ export type DaemonIndex = {
   /** Finds the daemon of a task by the pool and the task id in its name, or by the private IP. */
   readonly ofTask: (task: Task, expected: Expected) => Claims;
   readonly activity: (daemon: Daemon) => Activity;
+  /** Whether one late heartbeat explains why it looks offline. */
+  readonly isLate: (daemon: Daemon) => boolean;
   /** Since when an idle daemon has been idle; undefined if unknown. */
   readonly idleSince: (daemon: Daemon, task: Task) => EpochMs | undefined;
   /** The daemons whose names contain this pool's name. */
@@ -67,6 +73,7 @@ export function indexDaemons(view: OrganizationReadings, now: EpochMs): DaemonIn
   return {
     namedAfter: (pool) => byPool.get(pool) ?? [],
     activity,
+    isLate: ({ last_seen_at }) => now - (last_seen_at ?? 0) <= LATE_UNTIL_MS,
     ofTask: (task, expected) => {
       const claiming = { byId: byEnding.get(taskId(task)) ?? [], byAddress: daemonsByAddress(task, byHost) };
       const { daemon, rivals, strangers } = judgeClaims(claiming, expected, activity);
@@ -119,9 +126,6 @@ const JOB_CERTAINTY: Readonly<Record<Activity, number>> = { offline: 0, idle: 1,
 export function isAlive({ last_seen_at }: Daemon, now: EpochMs): boolean {
   return last_seen_at != null && now - last_seen_at <= STALE_AFTER_MS;
 }
-
-/** How often coderd writes when it saw a daemon (docs/internals/coder.md §2). */
-const HEARTBEAT_MS = MINUTE_MS;
 
 /** Whether a daemon's connection has most likely ended, although coderd does not list it as offline yet. */
 export function mayHaveLeft({ last_seen_at }: Daemon, now: EpochMs): boolean {

@@ -3,11 +3,19 @@ import type { EpochMs } from '../model/brands.ts';
 import { by, sum, unique } from '../model/collections.ts';
 import { memoized } from '../model/memoize-by-object.ts';
 import type { Doubt, Finding, ReadingName } from '../model/plan.ts';
-import type { Daemon, OrganizationReadings, Reading, ReadingStatus, Snapshot } from '../model/snapshot.ts';
+import type {
+  Daemon,
+  HeartbeatsSeen,
+  OrganizationReadings,
+  Reading,
+  ReadingStatus,
+  Snapshot,
+} from '../model/snapshot.ts';
 import { MINUTE_MS } from '../model/units.ts';
 import { compareVersion, OLDEST_SERVER } from '../model/version.ts';
 import { countListed, isHeldBack } from './capacity.ts';
 import { isAlive, workerOf } from './daemons.ts';
+import { judgeHeartbeats } from './heartbeats.ts';
 import { type ClusterLists, listsFor } from './left-out.ts';
 import { isOldRevision } from './older-tasks.ts';
 import { awsTimeOf, type PoolView } from './supply.ts';
@@ -18,6 +26,8 @@ export type Doubts = {
   readonly doubtsOf: (view: PoolView) => readonly Doubt[];
   /** The findings about the readings. */
   readonly findings: readonly Finding[];
+  /** What the next look remembers. */
+  readonly heartbeats: readonly HeartbeatsSeen[];
 };
 
 /** Derives doubts and findings from the readings of one look. */
@@ -26,13 +36,16 @@ export function deriveDoubts(pools: readonly PoolView[], snapshot: Snapshot): Do
   const ofOrganization = new Map(
     organizations.map((item) => [item, judgeOrganization(item, pools, snapshot)]),
   );
+  const heartbeats = new Map(organizations.map((item) => [item, judgeHeartbeats(item, pools, snapshot)]));
   const everywhere = [...judgeServer(snapshot), ...judgeClocks(snapshot), ...judgeTaskTimes(snapshot)];
   return {
     doubtsOf: memoized((view) => {
-      const { organization } = view;
+      const { organization, pool } = view;
       const own = organization === undefined ? [unknownOrganization(view)] : ofOrganization.get(organization);
+      const old = organization && heartbeats.get(organization)?.old;
       const found = [
         ...(own ?? []),
+        ...(old?.filter(({ pools: names }) => names.includes(pool.name)) ?? []),
         ...everywhere,
         ...judgeLists(listsFor(view, snapshot.ecs)),
         ...judgePool(view),
@@ -41,11 +54,16 @@ export function deriveDoubts(pools: readonly PoolView[], snapshot: Snapshot): Do
     }),
     findings: [
       ...unknownOrganizations(pools),
-      ...organizations.flatMap((organization) => ofOrganization.get(organization) ?? []),
+      ...organizations.flatMap((organization) => [
+        ...(ofOrganization.get(organization) ?? []),
+        ...(heartbeats.get(organization)?.old ?? []),
+        ...(heartbeats.get(organization)?.late ?? []),
+      ]),
       ...everywhere,
       ...judgeLists(snapshot.ecs),
       ...pools.flatMap(judgePool),
     ],
+    heartbeats: [...heartbeats.values()].map(({ seen }) => seen),
   };
 }
 
@@ -312,7 +330,9 @@ function unknownOrganizations(pools: readonly PoolView[]): readonly DoubtFinding
     .toSorted(by((finding) => JSON.stringify(finding)));
 }
 
-/** Clocks that differ may hide the tasks of floors, or others change the count. */
+/** Clocks that differ may hide the tasks of floors, others change the count, or daemons that look offline may live. */
 export function launchesForJobsOnly(doubts: readonly Doubt[]): boolean {
-  return doubts.includes('clocks-differ') || doubts.includes('count-contested');
+  return doubts.some((doubt) => FOR_JOBS_ONLY.has(doubt));
 }
+
+const FOR_JOBS_ONLY: ReadonlySet<Doubt> = new Set(['clocks-differ', 'count-contested', 'heartbeats-old']);

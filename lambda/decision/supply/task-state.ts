@@ -28,9 +28,10 @@ export type TaskState = 'starting' | 'working' | 'replacing' | 'leaving' | 'left
 
 /**
  * The use of a task that counts as supply. `registering`: its daemon is still expected. `silent`:
- * it should have a daemon and has none. `unknown`: the daemons could not be read.
+ * it should have a daemon and has none. `unsure`: its daemon looks offline, and may live (heartbeats.ts).
+ * `unknown`: the daemons could not be read.
  */
-export type Use = 'busy' | 'idle' | 'registering' | 'silent' | 'unknown';
+export type Use = 'busy' | 'idle' | 'registering' | 'silent' | 'unsure' | 'unknown';
 
 export type TaskView = Claims & {
   readonly task: Task;
@@ -84,7 +85,7 @@ export function deriveTaskView(input: TaskInput): TaskView {
     state: deriveState(input, claims),
     offers: normalizeTags(daemon?.tags ?? pool.tags),
     hasOtherTags: daemon !== undefined && !areEqual(normalizeTags(daemon.tags), normalizeTags(pool.tags)),
-    idleSince: daemon !== undefined && use === 'idle' ? index?.idleSince(daemon, task) : undefined,
+    idleSince: daemon !== undefined && isIdle({ use }) ? index?.idleSince(daemon, task) : undefined,
     leaseMs: leaseOf(input),
   };
 }
@@ -161,13 +162,16 @@ function hasLeft(
   return index?.activity(daemon) === 'offline';
 }
 
-function deriveUse({ task, organization, index, now }: TaskInput, daemon: Daemon | undefined): Use {
+function deriveUse(input: TaskInput, daemon: Daemon | undefined): Use {
+  const { task, organization, index, now } = input;
   const activity = daemon && index?.activity(daemon);
   if (activity === 'busy' || activity === 'idle') return activity;
   const isComing = daemon === undefined && isBooting(task, now);
   if (task.lastStatus !== 'RUNNING') return isOverdue(task, now) ? 'silent' : 'registering';
   if (isComing) return 'registering';
-  return organization?.daemons.status === 'ok' ? 'silent' : 'unknown';
+  if (organization?.daemons.status !== 'ok') return 'unknown';
+  const isLate = daemon !== undefined && index?.isLate(daemon) === true;
+  return isLate && (leaseOf(input) ?? 0) >= LEASE_MS ? 'unsure' : 'silent';
 }
 
 /**
@@ -194,9 +198,15 @@ export function mayTakeJobs({ state, leaseMs }: TaskView): boolean {
   return state === 'working' || (state === 'unguarded' && leaseMs === undefined);
 }
 
+/** Whether its daemon has no job, although its heartbeat may be late. It is ready for jobs to come. */
+export function isIdle({ use }: Pick<TaskView, 'use'>): boolean {
+  return use === 'idle' || use === 'unsure';
+}
+
 /** Whether its daemon has been idle for `idleTimeout`, so that it may be asked to drain. */
-export function isIdleLongEnough({ use, idleSince }: TaskView, pool: PoolConfig, now: EpochMs): boolean {
-  return use === 'idle' && idleSince !== undefined && now - idleSince >= pool.idleTimeoutMs;
+export function isIdleLongEnough(task: TaskView, pool: PoolConfig, now: EpochMs): boolean {
+  const { idleSince } = task;
+  return isIdle(task) && idleSince !== undefined && now - idleSince >= pool.idleTimeoutMs;
 }
 
 /** Whether the task accepts a drain request. */

@@ -14,6 +14,7 @@ import { launchCost, priceOf } from '../settings/prices.ts';
 import { isHeldBack, mayGiveUp, measure } from '../supply/capacity.ts';
 import { countInterruptions, type Share, type SpotProblem } from '../supply/spot.ts';
 import type { PoolView } from '../supply/supply.ts';
+import { isIdle } from '../supply/task-state.ts';
 
 /** One interruption is chance. */
 const LEAST_INTERRUPTIONS = 2;
@@ -68,7 +69,7 @@ function share(
     const pool = { ...view.pool, max: Math.max(0, max - elsewhere) };
     const given: Share = {
       ...{ max, elsewhere, isLaunching: view === launching },
-      cheaper: { working: working.length, idle: working.filter(({ use }) => use === 'idle').length },
+      cheaper: { working: working.length, idle: working.filter(isIdle).length },
       instead:
         view === launching
           ? insteadOf(

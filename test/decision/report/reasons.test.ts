@@ -141,7 +141,7 @@ describe('the daemon counts of a pool', () => {
   it('add warm to all tasks that hold a job or may hold one', () => {
     const plan = planOf('cpu B B I1m, warm 1', (snapshot) => {
       edit(snapshot.ecs.protections.items, 1, { protectionEnabled: false });
-      const lost = new Date(Date.parse(snapshot.takenAt) - 2 * 60_000).toISOString();
+      const lost = new Date(Date.parse(snapshot.takenAt) - 3 * 60_000).toISOString();
       edit(organizationIn(snapshot).daemons.items, 2, { last_seen_at: lost });
     });
     expect(poolOf(plan, 'cpu').floor).toEqual({ count: 4, from: 'warm' });

@@ -119,7 +119,9 @@ const uses = table<Row>`
   lease  | task                                | daemon                | expected            | because
   ${any} | ${runningFor(15 * MINUTE - SECOND)} |                       | working registering | its daemon is still to come
   ${any} | ${runningFor(15 * MINUTE)}          |                       | working silent      | it should have come
-  ${any} | ${runningFor(5 * MINUTE)}           | ${{ ...offline, last_seen_at: ago(2 * MINUTE) }} | working silent      | its daemon came and went
+  ${any} | ${runningFor(5 * MINUTE)}           | ${{ ...offline, last_seen_at: ago(150 * SECOND + 1) }} | working silent      | its daemon came and went
+  ${any} | ${runningFor(5 * MINUTE)}           | ${{ ...offline, last_seen_at: ago(150 * SECOND) }} | working unsure      | one late heartbeat explains it
+         | ${runningFor(5 * MINUTE)}           | ${{ ...offline, last_seen_at: ago(100 * SECOND) }} | left silent         | its guard has released it
          | ${pendingFor(10 * MINUTE + SECOND)} |                       | starting silent     | it is not expected any more
          | ${pendingFor(undefined)}            |                       | starting registering | a task without a time is never overdue
   ${any} |                                     | ${{ status: 'busy' }} | working busy        | it says so

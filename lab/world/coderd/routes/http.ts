@@ -206,7 +206,7 @@ function readBody(request: IncomingMessage, onBody: (body: string) => void): voi
 }
 
 function setCommonHeaders(response: ServerResponse, model: CoderdModel): void {
-  response.setHeader('Date', new Date(model.timeline.now() + model.dateAheadMs()).toUTCString());
+  response.setHeader('Date', new Date(model.date).toUTCString());
   response.setHeader('X-Coder-Build-Version', model.version.text);
 }
 

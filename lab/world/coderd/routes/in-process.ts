@@ -75,8 +75,7 @@ export class InProcessCoderd extends CoderdHttp {
   }
 
   #now(): EpochMs {
-    const now = this.#model.timeline.now() + this.#model.dateAheadMs();
-    return (Math.floor(now / 1000) * 1000) as EpochMs;
+    return (Math.floor(this.#model.date / 1000) * 1000) as EpochMs;
   }
 }
 

@@ -61,7 +61,10 @@ export class DaemonTable {
     return daemon;
   }
 
-  /** Writes a heartbeat, by the clock of a replica, and never an earlier one than the last. */
+  /**
+   * Writes a heartbeat (UpdateProvisionerDaemonLastSeenAt), by the clock of a replica. It restores no deleted
+   * row, and sets no time back.
+   */
   beat(id: DaemonId, now: EpochMs): void {
     const ageMs = this.#heartbeatAgeMs(id);
     const lastSeenAt = this.#byId.get(id)?.lastSeenAt;
