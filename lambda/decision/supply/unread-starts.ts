@@ -62,12 +62,13 @@ function countRegistered({ tasks }: PoolView): number {
 /** A task that runs is no success: its daemon may end again and again. */
 function registeredNow(view: PoolView, known: KnownStarts | undefined, now: EpochMs): number {
   const { organization, index, service, tasks, areTasksKnown, pool } = view;
-  const running = tasks.filter(({ task }) => task.lastStatus === 'RUNNING');
+  const listed = tasks.filter(({ task }) => task.lastStatus === 'RUNNING');
+  const running = areTasksKnown ? listed.length : (service?.runningCount ?? 0);
   if (organization?.daemons.status === 'ok') {
     if (areTasksKnown) return countRegistered(view);
     const named = index?.namedAfter(poolOfPart(pool.name)) ?? [];
-    return named.filter((daemon) => index?.activity(daemon) !== 'offline').length;
+    return Math.min(running, named.filter((daemon) => index?.activity(daemon) !== 'offline').length);
   }
-  if (known === undefined) return running.filter(({ task }) => !isBooting(task, now)).length;
-  return Math.min(known.registered, areTasksKnown ? running.length : (service?.runningCount ?? 0));
+  if (known === undefined) return listed.filter(({ task }) => !isBooting(task, now)).length;
+  return Math.min(running, known.registered);
 }
