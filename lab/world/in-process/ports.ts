@@ -45,7 +45,7 @@ type InProcessOptions = {
 /** Returns a function that gives the ports of each invocation of one process. */
 export function inProcessPorts(world: World, options: InProcessOptions): () => Ports {
   const { scheduler, coderd: call = atOnce, ecs = atOnce, secrets = atOnce, memory, relay, record } = options;
-  const http = new InProcessCoderd(world.coderd, call);
+  const http = new InProcessCoderd(world.coderd, call, (ms) => scheduler.wait(ms));
   const coderd = new CoderdAdapter(http, { license: new License(http) });
   const metadata = new SecretMetadata(inProcessSecrets(world.secrets, secrets));
   const { stock = new StockLearner() } = options;

@@ -10,6 +10,7 @@ const QUIET = {
   line: NO_FAULTS,
   agent: NO_FAULTS,
   incidents: {},
+  databaseFactor: 0,
   outOfMemoryAnHour: 0,
   fakeDaemonsAnHour: 0,
   overridesAnHour: 0,

@@ -194,7 +194,12 @@ export type UserRequest = {
 
 export type OrganizationRequest = UserRequest & { readonly organization: Organization };
 
-export type Answer = { readonly status: number; readonly body: unknown };
+export type Answer = {
+  readonly status: number;
+  readonly body: unknown;
+  /** What the database computes for it, as measured. @default nothing worth counting */
+  readonly databaseMs?: number;
+};
 
 export const NOT_FOUND: Answer = {
   status: 404,
