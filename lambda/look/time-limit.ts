@@ -57,7 +57,7 @@ export class TimeLimit {
 
   #reading<T>(what: string, reading: Promise<Reading<T>>): Promise<Reading<T>> {
     const error = `${what}: the readings of this look took longer than ${this.#ms / 1000} s; check the load of coderd and its database, and the network`;
-    return this.#or({ status: 'failed', error, items: [] }, reading);
+    return this.#or({ status: 'failed', error, items: [], tookMs: this.#ms }, reading);
   }
 
   #or<T>(late: T, value: Promise<T>): Promise<T> {

@@ -187,9 +187,9 @@ describe('readings that are late', () => {
     const clusters: Ecs = { ...ecs, tasks: never };
     const snapshot = await observe({ coderd, ecs: clusters, clock }, aConfig(...pools), new TimeLimit(20));
     const [data, known] = snapshot.coder.organizations;
-    expect(data?.jobs).toEqual(lateBy('listing provisioner jobs of organization "data"'));
+    expect(data?.jobs).toEqual({ ...lateBy('listing provisioner jobs of organization "data"'), tookMs: 20 });
     expect(known?.jobs).toBe(waiting);
-    expect(snapshot.ecs.tasks).toEqual(lateBy('listing tasks of cluster "coder"'));
+    expect(snapshot.ecs.tasks).toMatchObject(lateBy('listing tasks of cluster "coder"'));
   });
 
   it('fail one after another without any answer', async () => {
@@ -202,7 +202,7 @@ describe('readings that are late', () => {
       new TimeLimit(20),
     );
     expect(coder.organizations[0]?.jobs).toEqual(lateBy('listing organizations'));
-    expect(snapshot.ecs.services).toEqual(lateBy('listing services of cluster "coder"'));
+    expect(snapshot.ecs.services).toMatchObject(lateBy('listing services of cluster "coder"'));
   });
 });
 

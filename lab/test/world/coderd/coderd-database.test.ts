@@ -87,7 +87,7 @@ describe('an answer of coderd', () => {
     await pass();
     expect(await reading).toMatchObject({
       status: 'failed',
-      error: expect.stringContaining('Headers Timeout'),
+      error: expect.stringContaining('time of the client is up'),
     });
     expect(model.database.busyMs).toBeLessThan(20_001);
   });

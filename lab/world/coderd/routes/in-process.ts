@@ -3,7 +3,13 @@
  * its database takes.
  */
 import type * as z from 'zod';
-import { CoderdError, CoderdHttp, type Document } from '../../../../lambda/adapters/coderd/http/http.ts';
+import {
+  type Asking,
+  CoderdError,
+  CoderdHttp,
+  type Document,
+  WHOLE_MS,
+} from '../../../../lambda/adapters/coderd/http/http.ts';
 import { PATIENCE_OF_A_LOOK } from '../../../../lambda/adapters/coderd/http/retries.ts';
 import { describeSchemaMismatch } from '../../../../lambda/adapters/shared/schema-mismatch.ts';
 import { Secret } from '../../../../lambda/adapters/shared/secret.ts';
@@ -38,25 +44,34 @@ export class InProcessCoderd extends CoderdHttp {
     path: string,
     query: Readonly<Record<string, string>>,
     schema: T,
+    asking: Asking = {},
   ): Promise<Document<z.output<T>>> {
-    return this.#ask({ method: 'GET', path, query, body: '' }, schema);
+    return this.#ask({ method: 'GET', path, query, body: '' }, schema, asking);
   }
 
   override post<T extends z.ZodType>(path: string, body: unknown, schema: T): Promise<Document<z.output<T>>> {
-    return this.#ask({ method: 'POST', path, query: {}, body: JSON.stringify(body) }, schema);
+    return this.#ask({ method: 'POST', path, query: {}, body: JSON.stringify(body) }, schema, {});
   }
 
-  async #ask<T extends z.ZodType>(asked: Asked, schema: T): Promise<Document<z.output<T>>> {
+  async #ask<T extends z.ZodType>(
+    asked: Asked,
+    schema: T,
+    { isSlow = false, onTook }: Asking,
+  ): Promise<Document<z.output<T>>> {
+    const { timeline, database } = this.#model;
+    const startedAt = timeline.now();
     try {
       const { value, databaseMs, at } = await this.#call(() => this.#read(asked, schema));
-      const { silentMs } = PATIENCE_OF_A_LOOK;
-      const tookMs = this.#model.database.work(databaseMs, silentMs);
+      const mostMs = isSlow ? WHOLE_MS : PATIENCE_OF_A_LOOK.silentMs;
+      const tookMs = database.work(databaseMs, mostMs);
       if (tookMs > 0) await this.#wait(tookMs);
-      if (tookMs === silentMs) throw new NoAnswer('Headers Timeout Error');
+      if (tookMs === mostMs) throw new NoAnswer('the time of the client is up');
       return { value, date: inSeconds(at + tookMs) };
     } catch (cause) {
       if (!(cause instanceof NoAnswer)) throw cause;
       throw new CoderdError('unreachable', `no answer from coderd (${cause.message})`, { cause });
+    } finally {
+      onTook?.(timeline.now() - startedAt);
     }
   }
 

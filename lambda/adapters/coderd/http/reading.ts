@@ -29,12 +29,15 @@ export async function reading<T>(
   }
 }
 
+/** A client that reads documents. */
+export type ReadableHttp = Pick<CoderdHttp, 'get'>;
+
 /**
  * Reads a list. A parameter that coderd refuses is left out, and the list is incomplete; none of `needed`, without
  * which it would be another list. Throws CoderdError.
  */
 export async function getList<T>(
-  http: CoderdHttp,
+  http: ReadableHttp,
   path: string,
   query: Readonly<Record<string, string>>,
   schema: z.ZodType<Rows<T>>,
