@@ -46,7 +46,7 @@ async function storm(listMs: number) {
   });
   void autoscaler.run(0);
   await scheduler.advanceTo(plusMs(start, MINUTES * MINUTE_MS));
-  seen.share = database.busyMs / (MINUTES * MINUTE_MS);
+  seen.share = database.busyMs.jobs / (MINUTES * MINUTE_MS);
   seen.started = world.coderd.jobs().filter(({ workerId }) => workerId !== undefined).length;
   return seen;
 }

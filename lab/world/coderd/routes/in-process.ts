@@ -61,9 +61,9 @@ export class InProcessCoderd extends CoderdHttp {
     const { timeline, database } = this.#model;
     const startedAt = timeline.now();
     try {
-      const { value, databaseMs, at } = await this.#call(() => this.#read(asked, schema));
+      const { value, cost, at } = await this.#call(() => this.#read(asked, schema));
       const mostMs = isSlow ? WHOLE_MS : PATIENCE_OF_A_LOOK.silentMs;
-      const tookMs = database.work(databaseMs, mostMs);
+      const tookMs = cost === undefined ? 0 : database.work(cost, mostMs);
       if (tookMs > 0) await this.#wait(tookMs);
       if (tookMs === mostMs) throw new NoAnswer('the time of the client is up');
       return { value, date: inSeconds(at + tookMs) };
@@ -78,14 +78,14 @@ export class InProcessCoderd extends CoderdHttp {
   #read<T extends z.ZodType>({ path, query, ...asked }: Asked, schema: T) {
     const at = this.#model.timeline.now();
     const url = this.#urlOf(path, query);
-    const { status, body, databaseMs = 0 } = answerOf(this.#model, { ...asked, url, headers: {} }, ANYBODY);
+    const { status, body, cost } = answerOf(this.#model, { ...asked, url, headers: {} }, ANYBODY);
     if (status !== 200) {
       const text = JSON.stringify(body);
       throw this.errorOf(path, { statusCode: status, headers: {}, text, date: inSeconds(at) });
     }
     const result = parseOnce(schema, body);
     if (!result.success) throw new CoderdError('misfit', describeSchemaMismatch(result.error, body));
-    return { value: result.data, databaseMs, at };
+    return { value: result.data, cost, at };
   }
 
   #urlOf(path: string, query: Asked['query']): URL {

@@ -75,7 +75,7 @@ function findJobs(request: OrganizationRequest, id: string | undefined): Answer 
   if (unknown !== undefined) return badEnum('jobs', 'provisioner_job_status', unknown);
   const body = model.listJobs(query);
   const daemons = model.daemons().filter(({ organizationId }) => organizationId === organization.id).length;
-  return { status: 200, body, databaseMs: costOfJobs(body, { daemons }) };
+  return { status: 200, body, cost: costOfJobs(body, { daemons }) };
 }
 
 export function daemonList(request: OrganizationRequest): Answer {

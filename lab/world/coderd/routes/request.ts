@@ -2,6 +2,7 @@
 import { messageOf } from '../../../../lambda/decision/model/message-of.ts';
 import type { Tags } from '../../../../lambda/decision/model/tags.ts';
 import type { CoderdModel } from '../model.ts';
+import type { Cost } from '../rules/database.ts';
 import type { Organization } from '../tables/organizations.ts';
 import type { TokenUser } from '../tables/tokens.ts';
 
@@ -197,8 +198,8 @@ export type OrganizationRequest = UserRequest & { readonly organization: Organiz
 export type Answer = {
   readonly status: number;
   readonly body: unknown;
-  /** What the database computes for it, as measured. @default nothing worth counting */
-  readonly databaseMs?: number;
+  /** What the database computes for it. @default nothing worth counting */
+  readonly cost?: Cost;
 };
 
 export const NOT_FOUND: Answer = {

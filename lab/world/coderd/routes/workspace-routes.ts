@@ -38,7 +38,7 @@ export function workspaces({ model, user, parameters }: UserRequest): Answer {
     workspaces: pageOf(readable).map((workspace) => workspaceAnswer(workspace, model)),
     count: readable.length,
   };
-  return { status: 200, body, databaseMs: costOfWorkspaces(readable.length) };
+  return { status: 200, body, cost: costOfWorkspaces(readable.length) };
 }
 
 const INVALID_PAGE = 'Query parameters have invalid values.';
