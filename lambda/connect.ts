@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ECSClient } from '@aws-sdk/client-ecs';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SSMClient } from '@aws-sdk/client-ssm';
+import { AnswerTimes } from './adapters/coderd/answer-times.ts';
 import { CoderdAdapter } from './adapters/coderd/coderd.ts';
 import { Forecast } from './adapters/coderd/forecast/forecast.ts';
 import { License } from './adapters/coderd/hourly.ts';
@@ -90,6 +91,7 @@ export function connect(
   const forecast = new Forecast(coderd);
   const tokenExpiry = new TokenExpiry(coderd, tokenSource(config, secrets));
   const license = new License(coderd);
+  const times = new AnswerTimes();
   const jobs = new RememberedJobs();
   const stock = new StockLearner();
   const memory = new LookMemory();
@@ -106,7 +108,7 @@ export function connect(
       : new KeptRecord({ ...kept, store: new RecordParameter(ssm, parameter) });
   return {
     ports: () => ({
-      coderd: new CoderdAdapter(coderd, { forecast, tokenExpiry, license, record: jobs }),
+      coderd: new CoderdAdapter(coderd, { forecast, tokenExpiry, license, times, record: jobs }),
       ecs: new EcsAdapter(ecs, cluster, { stack }),
       secrets: secretMetadata,
       stock,

@@ -24,6 +24,8 @@ export const QUIET: FleetSize = { jobs: 0, pools: 3, daemons: 3, workspaces: 300
 export const BUSY: FleetSize = { jobs: 100, pools: 20, daemons: 200, workspaces: 10_000 };
 /** One deployment cannot have more pools. */
 export const LARGEST: FleetSize = { jobs: 10_000, pools: 50, daemons: 1_000, workspaces: 10_000 };
+/** More pools than a stack can have. The decision supports them. */
+export const MANY_POOLS: FleetSize = { jobs: 3_000, pools: 200, daemons: 1_000, workspaces: 10_000 };
 
 export type Fleet = {
   readonly world: World;
@@ -66,11 +68,12 @@ export function makeFleet(size: FleetSize, seed: number): Fleet {
 
 const minutesBefore = (minutes: number): EpochMs => plusMs(STARTS_AT, -minutes * MINUTE_MS);
 
-/** The first pool of each organization is untagged. The others differ in the values of all tags. */
+/** The first pool of each organization is untagged. The others differ in the values of tags: all but the last have two. */
 function poolAt(index: number): FleetPool {
   const organization = ORGANIZATIONS[index % ORGANIZATIONS.length] ?? '';
   const place = Math.floor(index / ORGANIZATIONS.length);
-  const tags = TAGS.map((name, bit) => [name, `${name}-${(place >> bit) & 1}`]);
+  const last = TAGS.length - 1;
+  const tags = TAGS.map((name, bit) => [name, `${name}-${bit === last ? place >> bit : (place >> bit) & 1}`]);
   const name = `${organization}-${String(index).padStart(3, '0')}`;
   return { name, organization, tags: place === 0 ? {} : Object.fromEntries(tags) };
 }

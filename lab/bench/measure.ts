@@ -13,11 +13,14 @@ import { type FleetSize, makeFleet } from './fleet.ts';
 import type { InvocationFigures, Work } from './invocation-process.ts';
 import { awsEnvironment, observeFleet, type ServedFleet, serveFleet } from './serve.ts';
 
-export type Measured = {
+export type Decision = {
   /** Of one decision without any cache, as in the first look of a function. */
   readonly decideMs: number;
   /** `decideMs` by the time of `JSON.parse` for the same snapshot: comparable between machines. */
   readonly ratio: number;
+};
+
+export type Looks = {
   /** The runtime starts and loads the function. */
   readonly init: Work;
   /** The first invocation: it opens connections, compiles code and reads all workspaces. */
@@ -35,9 +38,8 @@ const DIR = 'dist/bench';
 const LATER_LOOKS = 7;
 const RUNS = 15;
 
-export async function measure(size: FleetSize, seed: number): Promise<Measured> {
-  const fleet = makeFleet(size, seed);
-  const { snapshot, config } = await observeFleet(fleet);
+export async function measureDecision(size: FleetSize, seed: number): Promise<Decision> {
+  const { snapshot, config } = await observeFleet(makeFleet(size, seed));
   const text = JSON.stringify(snapshotToJson(snapshot));
   const decideMs = timeOn(
     () => structuredClone(snapshot),
@@ -47,6 +49,12 @@ export async function measure(size: FleetSize, seed: number): Promise<Measured> 
     () => text,
     (json) => JSON.parse(json),
   );
+  return { decideMs, ratio: decideMs / parseMs };
+}
+
+/** Of a deployment that a stack can have. */
+export async function measureLooks(size: FleetSize, seed: number): Promise<Looks> {
+  const fleet = makeFleet(size, seed);
   const served = await serveFleet(fleet);
   const configFile = join(DIR, 'autoscaler.yaml');
   mkdirSync(DIR, { recursive: true });
@@ -54,10 +62,10 @@ export async function measure(size: FleetSize, seed: number): Promise<Measured> 
   bundleFunction({ configFile, outDir: join(DIR, 'function') });
   const looks = await invoke(served, fleet.world.ecs.clusterName);
   await served.close();
-  return { decideMs, ratio: decideMs / parseMs, ...looks };
+  return looks;
 }
 
-async function invoke(served: ServedFleet, cluster: string): Promise<Omit<Measured, 'decideMs' | 'ratio'>> {
+async function invoke(served: ServedFleet, cluster: string): Promise<Looks> {
   const bundle = join(DIR, 'function', 'index.mjs');
   const child = fork(fileURLToPath(new URL('invocation-process.ts', import.meta.url)), [bundle], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -24,6 +24,7 @@ const reading = <T extends z.ZodType>(item: T) =>
     error: z.string().optional(),
     takenAt: time.optional(),
     limit: z.int().optional(),
+    tookMs: z.number().nonnegative().optional(),
     items: z.array(item),
     leftOut: z.array(z.object({ row: z.string(), why: z.string(), of: z.string().optional() })).optional(),
   });

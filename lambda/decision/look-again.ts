@@ -1,4 +1,8 @@
-/** The delay until the next look: short while a task moves or something is about to be due. */
+/**
+ * The delay until the next look: short while a task moves or something is about to be due, and no shorter than coderd's
+ * database can bear.
+ */
+import { leastDelayMs } from './demand/polling.ts';
 import type { PoolDecision } from './drain/decide-pool.ts';
 import { stayMs } from './forecast/choose-pools-to-wake.ts';
 import type { WakeDemand } from './forecast/wake-demand.ts';
@@ -56,7 +60,8 @@ export function lookAgainAfter({ pools, actions, decisions, demands }: Movement,
     pools.some(isMoving) ||
     decisions.some((decision) => drainsSoon(decision, now));
   const usualMs = usualDelay(context);
-  return isAwaited ? Math.min(usualMs, delaysOf(context)[0]) : usualMs;
+  const wantedMs = isAwaited ? Math.min(usualMs, delaysOf(context)[0]) : usualMs;
+  return Math.max(wantedMs, leastDelayMs(context.snapshot.coder));
 }
 
 function usualDelay(context: Context): number {

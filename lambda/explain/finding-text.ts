@@ -64,6 +64,8 @@ const WORDS: {
 } = {
   'version-unknown': () =>
     "coderd's version is unknown. Assuming 2.25 or older, which lists offline daemons unasked",
+  'jobs-list-slow': ({ seconds, jobs }) =>
+    `coderd takes ${seconds} s to list ${jobs === 0 ? 'its jobs' : some(jobs, 'open job')}. Looks come only once a minute, and still take more than a tenth of a core of coderd's database. Check the CPU of that database: builds need it too. Cancel jobs that nobody needs. Until then new tasks start up to a minute later`,
   'token-expires': ({ at }) =>
     `the token for coderd expires at ${timeText(at)}. After that the autoscaler cannot read coderd. Create a new token and put it into the same secret`,
   'license-in-grace': () =>

@@ -21,12 +21,14 @@ export class TimeLimit {
   /** Aborts when the time is up, or the invocation is over. */
   readonly signal: AbortSignal;
   readonly #over = Promise.withResolvers<void>();
+  readonly #ms: number;
   #why = 'the invocation ended before the answer came; the next one looks again';
   /** Call it after the last reading. */
   readonly end: () => void;
 
   constructor({ until, ms = READINGS_MS, startTimer = startRealTimer }: TimeLimitOptions = {}) {
     const late = new AbortController();
+    this.#ms = ms;
     this.end = startTimer(ms, () => {
       this.#why = `the readings of this look took longer than ${ms / 1000} s; check the load of coderd and its database, and the network`;
       late.abort();
@@ -81,7 +83,7 @@ export class TimeLimit {
 
   async #reading<T>(what: string, reading: Promise<Reading<T>>): Promise<Reading<T>> {
     const read = await this.#or(undefined, reading);
-    return read ?? { status: 'failed', error: `${what}: ${this.#why}`, items: [] };
+    return read ?? { status: 'failed', error: `${what}: ${this.#why}`, items: [], tookMs: this.#ms };
   }
 
   #or<T, Late>(late: Late, value: Promise<T>): Promise<T | Late> {

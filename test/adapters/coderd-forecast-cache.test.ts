@@ -148,17 +148,17 @@ describe('a list whose refresh fails', () => {
 
   it('has the new rows of the other pages if one page fails', async () => {
     const { server, lookAt } = await kept();
-    server.workspaces = Array.from({ length: 300 }, (_, index) => workspaceJson(`w${index}`));
+    server.workspaces = Array.from({ length: 1_200 }, (_, index) => workspaceJson(`w${index}`));
     await lookAt(0);
     server.workspaces = server.workspaces.map((_, index) =>
       workspaceJson(`w${index}`, { next_start_at: '2026-03-04T08:00:00Z' }),
     );
-    server.fault = ({ offset }) => (offset === 250 ? REFUSED : undefined);
+    server.fault = ({ offset }) => (offset === 1000 ? REFUSED : undefined);
     const { workspaces } = await lookAt(REFRESH);
     expect(workspaces).toMatchObject({ status: 'stale', takenAt: NOW });
     const starts = workspaces.items.map(({ next_start_at }) => new Date(next_start_at ?? 0).getUTCDate());
-    expect(starts.filter((day) => day === 4)).toHaveLength(250);
-    expect(starts.filter((day) => day === 3)).toHaveLength(50);
+    expect(starts.filter((day) => day === 4)).toHaveLength(1_000);
+    expect(starts.filter((day) => day === 3)).toHaveLength(200);
   });
 
   it('begins with the missing pages after a refresh that ran out of time', async () => {
@@ -171,7 +171,7 @@ describe('a list whose refresh fails', () => {
     expect(ids(await lookAt(60))).toHaveLength(6000);
     const place = (offset: number) =>
       server.requests.findIndex((request) => request.endsWith(`&offset=${offset}`));
-    expect(place(3000)).toBeLessThan(place(2750));
+    expect(place(3000)).toBeLessThan(place(2000));
   });
 
   it('serves an earlier truncated list as stale', async () => {

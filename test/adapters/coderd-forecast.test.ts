@@ -31,9 +31,9 @@ const ROLE =
 const NO_LIMIT_MS = 600_000;
 
 /** A server with this many workspaces of one template of organization A. */
-async function serverOf(workspaces: number, budgetMs = NO_LIMIT_MS) {
+async function serverOf(workspaces: number, budgetMs = NO_LIMIT_MS, mostBytes?: number) {
   const server = new ForecastServer();
-  const http = coderdClient(await server.start(), { token: 'secret-token' });
+  const http = coderdClient(await server.start(), { token: 'secret-token', mostBytes });
   server.workspaces = Array.from({ length: workspaces }, (_, index) => workspaceJson(`workspace-${index}`));
   server.templates = [templateJson('template-1')];
   server.versions.set('version-of-template-1', versionJson({ size: 'big' }));
@@ -270,7 +270,7 @@ describe('a forecast of a simulated world', () => {
 });
 
 describe('requests', () => {
-  it('reads 10,000 workspaces with 40 pages, and templates, permissions and versions with few requests', async () => {
+  it('reads 10,000 workspaces with ten pages, and templates, permissions and versions with few requests', async () => {
     const { server, read } = await serverOf(10_000);
     server.templates = Array.from({ length: 30 }, (_, index) => templateJson(`template-${index}`));
     server.workspaces = server.workspaces.map((_, index) =>
@@ -283,26 +283,46 @@ describe('requests', () => {
     expect(workspaces.items).toHaveLength(10_000);
     expect(Object.keys(activeVersionTags)).toHaveLength(20);
     expect(count(server.requests)).toEqual({
-      workspaces: 40,
+      workspaces: 10,
       templates: 2,
       authcheck: 1,
       organizations: 1,
       templateversions: 20,
     });
-    expect(server.most.get('workspaces')).toBeLessThanOrEqual(8);
+    expect(server.most.get('workspaces')).toBeLessThanOrEqual(4);
     expect(server.most.get('templateversions')).toBeLessThanOrEqual(8);
-    expect(server.requests).toContain('GET workspaces?limit=250&offset=9750');
+    expect(server.requests).toContain('GET workspaces?limit=1000&offset=9000');
   });
 
   it.each([
     { workspaces: 0, pages: 1 },
-    { workspaces: 250, pages: 1 },
-    { workspaces: 251, pages: 2 },
-    { workspaces: 500, pages: 2 },
+    { workspaces: 1_000, pages: 1 },
+    { workspaces: 1_001, pages: 2 },
+    { workspaces: 2_000, pages: 2 },
   ])('of $workspaces workspaces are $pages for pages', async ({ workspaces, pages }) => {
     const { server, read } = await serverOf(workspaces);
     expect((await read()).workspaces.items).toHaveLength(workspaces);
     expect(count(server.requests).workspaces).toBe(pages);
+  });
+
+  it('of workspaces are for smaller pages if one does not fit into memory', async () => {
+    const { server, read } = await serverOf(1_300, NO_LIMIT_MS, 300_000);
+    const { workspaces } = await read();
+    expect(workspaces).toMatchObject({ status: 'ok' });
+    expect(workspaces.items).toHaveLength(1_300);
+    const lists = server.requests.filter((request) => request.includes('workspaces'));
+    const asked = [0, 250, 500, 750, 1000, 1250].map((offset) => `limit=250&offset=${offset}`);
+    expect(lists.map((request) => request.replace('GET workspaces?', '')).toSorted()).toEqual(
+      ['limit=1000&offset=0', ...asked].toSorted(),
+    );
+  });
+
+  it('of workspaces fail if the smaller pages do not fit either', async () => {
+    const { read } = await serverOf(300, NO_LIMIT_MS, 10_000);
+    expect((await read()).workspaces).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('does not fit into memory'),
+    });
   });
 });
 
@@ -311,46 +331,46 @@ describe('a list of workspaces', () => {
     const { server, read } = await serverOf(10);
     server.hidden = 1e12;
     expect((await read()).workspaces).toMatchObject({ status: 'truncated' });
-    expect(count(server.requests).workspaces).toBe(400);
+    expect(count(server.requests).workspaces).toBe(100);
   });
 
   it('is truncated if coderd lists fewer workspaces than it counts, also in a second reading', async () => {
-    const { server, read } = await serverOf(300);
+    const { server, read } = await serverOf(1_300);
     server.hidden = 2;
     const { workspaces } = await read();
     expect(workspaces).toMatchObject({ status: 'truncated', takenAt: NOW });
-    expect(workspaces.items).toHaveLength(300);
+    expect(workspaces.items).toHaveLength(1_300);
     expect(workspaces.error).toBe(
-      "listing workspaces: coderd counts 302 workspaces but lists 300; it omits those whose templates the token's user may not read, and the autoscaler reads at most 50000",
+      "listing workspaces: coderd counts 1302 workspaces but lists 1300; it omits those whose templates the token's user may not read, and the autoscaler reads at most 50000",
     );
     expect(count(server.requests).workspaces).toBe(4);
   });
 
   it('reads all pages again if a row has moved to a page that was read, and has each row once', async () => {
-    const { server, read } = await serverOf(600);
+    const { server, read } = await serverOf(2_400);
     server.fault = ({ offset }) => {
       // workspace-0 stops while the second page is read, so all later ones move up
-      if (offset === 250 && server.workspaces[0] === moved)
+      if (offset === 1000 && server.workspaces[0] === moved)
         server.workspaces.push(...server.workspaces.splice(0, 1));
       return undefined;
     };
     const moved = server.workspaces[0];
     const { workspaces } = await read();
     expect(workspaces.status).toBe('ok');
-    expect(new Set(workspaces.items.map(({ id }) => id)).size).toBe(600);
-    expect(workspaces.items).toHaveLength(600);
+    expect(new Set(workspaces.items.map(({ id }) => id)).size).toBe(2_400);
+    expect(workspaces.items).toHaveLength(2_400);
   });
 
   it('is truncated and has the rows of the other pages if one page fails', async () => {
-    const { server, read } = await serverOf(600);
-    server.fault = ({ offset }) => (offset === 250 ? REFUSED : undefined);
+    const { server, read } = await serverOf(2_400);
+    server.fault = ({ offset }) => (offset === 1000 ? REFUSED : undefined);
     const { workspaces, activeVersionTags } = await read();
     expect(workspaces).toMatchObject({
       status: 'truncated',
       takenAt: NOW,
       error: 'listing workspaces: coderd answered 400: broken',
     });
-    expect(workspaces.items).toHaveLength(350);
+    expect(workspaces.items).toHaveLength(1_400);
     expect(activeVersionTags).toEqual({ 'template-1': TAGS });
   });
 
@@ -365,11 +385,11 @@ describe('a list of workspaces', () => {
   });
 
   it('has the rows of the other pages and their tags if one page does not arrive in time', async () => {
-    const { server, read } = await serverOf(600, 2_000);
-    server.fault = ({ offset }) => (offset === 500 ? 'no answer' : undefined);
+    const { server, read } = await serverOf(2_400, 2_000);
+    server.fault = ({ offset }) => (offset === 2000 ? 'no answer' : undefined);
     const { workspaces, activeVersionTags } = await read();
     expect(workspaces.status).toBe('truncated');
-    expect(workspaces.items).toHaveLength(500);
+    expect(workspaces.items).toHaveLength(2_000);
     expect(activeVersionTags).toEqual({ 'template-1': TAGS });
   });
 });

@@ -99,6 +99,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       expect(await coderd.jobs(data, MODERN)).toEqual({
         status: 'forbidden',
         limit: 0,
+        tookMs: expect.any(Number),
         items: [],
         error:
           'listing provisioner jobs of organization "data": the token\'s user needs the organization template admin role there, or a custom role with provisioner_jobs:read. coderd answered 404: Resource not found or you do not have access to this resource',

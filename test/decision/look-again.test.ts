@@ -4,7 +4,7 @@ import { decide } from '../../lambda/decision/decide.ts';
 import type { Job, Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { UNKNOWN_RULE } from '../../lambda/decision/stock/replay.ts';
 import { ago, aJob, jobId, MINUTE, poolName, reading, SECOND } from '../support/parts.ts';
-import { planOf } from '../support/planned.ts';
+import { all, type Change, listIs, planOf } from '../support/planned.ts';
 import { comingEvery, deliberateOn, stocked } from '../support/stocked.ts';
 import { table } from '../support/table.ts';
 
@@ -30,6 +30,35 @@ describe('the delay until the next look', () => {
   `)('is $expected ms with $world, because $because', ({ world, expected }) => {
     expect(planOf(world).lookAgainAfterMs).toBe(expected);
   });
+});
+
+it.each(table<{ jobs: number; previous: number; expected: number; because: string }>`
+  jobs      | previous | expected  | because
+  ${0}      | ${0}     | ${SOON}   | coderd answers at once
+  ${900}    | ${0}     | ${SOON}   | looks take a tenth of a core, also if each comes a second too soon
+  ${901}    | ${0}     | ${12_000} | five looks a minute take less than a tenth
+  ${900}    | ${1_000} | ${20_000} | all lists of jobs add up
+  ${0}      | ${1_400} | ${15_000} | jobs by id are such a list
+  ${2_500}  | ${0}     | ${30_000} | a third look would take more than a tenth
+  ${3_770}  | ${0}     | ${NEXT}   | only the schedule looks
+  ${12_600} | ${0}     | ${NEXT}   | the schedule looks, whatever it costs
+`)(
+  'is $expected ms while a job waits and coderd took $jobs and $previous ms, because $because',
+  ({ jobs, previous, expected }) => {
+    const plan = planOf(
+      'cpu; job',
+      all(listIs('jobs', { tookMs: jobs }), listIs('previousJobs', { tookMs: previous })),
+    );
+    expect(plan.lookAgainAfterMs).toBe(expected);
+  },
+);
+
+it('is longer than a setting that coderd cannot bear', () => {
+  const every5s: Change = (_, config) => {
+    config.looks = { every: '5s' };
+  };
+  const plan = planOf({ pools: { cpu: { tasks: 'P' } } }, all(every5s, listIs('jobs', { tookMs: 1_400 })));
+  expect(plan.lookAgainAfterMs).toBe(15_000);
 });
 
 it('is a setting while something changes', () => {

@@ -98,14 +98,11 @@ export async function startLab(given: LabOptions): Promise<Lab> {
   process.env.AWS_ENDPOINT_URL_CLOUDFORMATION = served.awsUrl;
   process.env.AWS_ENDPOINT_URL_APPLICATION_AUTO_SCALING = served.awsUrl;
   const { config } = checkConfig(labConfig(served.coderdUrl, pools, maxTasks));
-  const connection = connect(config, world.ecs.clusterName, undefined, { stack: world.stackName });
   // the function's own clock is the world's
-  const servedPorts = (): Ports => {
-    const own = connection.ports();
-    return { ...own, clock: { now: () => world.timeline.now(), sleep: (ms) => own.clock.sleep(ms) } };
-  };
+  const now = () => world.timeline.now();
+  const connection = connect(config, world.ecs.clusterName, undefined, { stack: world.stackName, now });
   const ports = overHttp
-    ? servedPorts
+    ? connection.ports
     : inProcessPorts(world, { scheduler: new VirtualScheduler(world.timeline) });
   const run: Lab['run'] = async (seconds, given = ports(), everyS = everySecondsOf(seconds)) => {
     const looks: LookResult[] = [];

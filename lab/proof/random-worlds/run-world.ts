@@ -46,6 +46,7 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
       watch.taskStopped(task);
     },
   });
+  world.coderd.database.factor = plan.databaseFactor;
   const scheduler = new VirtualScheduler(world.timeline);
   const print = (line: string): void => options.print?.(`${timeText(world.timeline.now())}  ${line}`);
   const log = new LookLog({ world, readLagMs: plan.world.readLagMs, print: options.print && print });

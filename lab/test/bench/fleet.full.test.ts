@@ -1,8 +1,9 @@
 /** Checks the deployments that the bench generates. */
 import { expect, it, onTestFinished } from 'vitest';
+import { checkConfig } from '../../../lambda/config/check.ts';
 import { decide } from '../../../lambda/decision/decide.ts';
 import { sum } from '../../../lambda/decision/model/collections.ts';
-import { canRun } from '../../../lambda/decision/model/tags.ts';
+import { canRun, tagKey } from '../../../lambda/decision/model/tags.ts';
 import { makeFleet } from '../../bench/fleet.ts';
 import { observeFleet, serveFleet } from '../../bench/serve.ts';
 
@@ -21,6 +22,15 @@ it('has as many jobs, pools, daemons and workspaces as asked for', () => {
   expect(organizations.flatMap(({ daemons }) => daemons.items).length).toBeGreaterThanOrEqual(running);
   expect(organizations.flatMap(({ workspaces }) => workspaces?.items ?? [])).toHaveLength(SIZE.workspaces);
   expect(config.pools).toHaveLength(SIZE.pools);
+});
+
+it('has as many pools as asked for, all with other tags', () => {
+  const given = makeFleet({ jobs: 0, pools: 200, daemons: 0, workspaces: 0 }, 1);
+  const { config: many } = checkConfig(given.config('https://coder.example.com'));
+  expect(many.pools).toHaveLength(200);
+  expect(new Set(many.pools.map(({ organization, tags }) => `${organization} ${tagKey(tags)}`)).size).toBe(
+    200,
+  );
 });
 
 it('is the same for the same seed, and different for another seed', async () => {

@@ -21,6 +21,7 @@ import { PURGE_EVERY_MS, purgeDaemons, REAP_EVERY_MS, reapJobs, runLifecycle } f
 import { type NewPreset, Prebuilds, RECONCILE_EVERY_MS } from './prebuilds.ts';
 import { type DaemonQuery, listDaemons } from './queries/daemon-list.ts';
 import { type JobAnswer, type JobQuery, JobQueue, jobAnswer, listJobs } from './queries/job-list.ts';
+import { Database } from './rules/database.ts';
 import { CoderdRefusal } from './rules/refusal.ts';
 import { CoderVersion, DEFAULT_RELEASE } from './rules/versions.ts';
 import { Sessions } from './session.ts';
@@ -108,6 +109,7 @@ export class CoderdModel implements DaemonServer {
   readonly keys: ProvisionerKeys;
   readonly workspaces: WorkspaceTable;
   licence: Licence = 'entitled';
+  readonly database = new Database();
   /** Ids of jobs, daemons, workspaces and templates whose rows in lists lack what their readers need. */
   readonly unreadable = new Set<string>();
   /** The last parts of paths whose requests end with 500, such as `provisionerdaemons`. */

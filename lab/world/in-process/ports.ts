@@ -50,7 +50,11 @@ export function inProcessPorts(world: World, options: InProcessOptions): () => P
     hasEnded ||= answer === ENDED;
     return answer;
   };
-  const http = new InProcessCoderd(world.coderd, (answer) => noteEnd(call(answer)));
+  const http = new InProcessCoderd(
+    world.coderd,
+    (answer) => noteEnd(call(answer)),
+    (ms) => scheduler.wait(ms),
+  );
   const coderd = new CoderdAdapter(http, { license: new License(http) });
   const metadata = new SecretMetadata(
     inProcessSecrets(world.secrets, (answer, operation) => noteEnd(secrets(answer, operation))),

@@ -46,7 +46,7 @@ export async function readDefaultOrganization(
 
 /** Whether external daemons are licensed (docs/internals/coder.md §3). Throws CoderdError. */
 export async function readEntitlement(http: CoderdHttp, signal?: AbortSignal): Promise<Entitlement> {
-  const { features } = (await http.get('/api/v2/entitlements', {}, entitlementsSchema, signal)).value;
+  const { features } = (await http.get('/api/v2/entitlements', {}, entitlementsSchema, { signal })).value;
   const feature = features.external_provisioner_daemons;
   if (feature?.enabled !== true) return 'not_entitled';
   return feature.entitlement === 'grace_period' ? 'grace_period' : 'entitled';

@@ -5,6 +5,7 @@ import type { BuildInfo, Daemon, ForecastReadings, Job, Reading } from '../../de
 import { compareVersion, filtersDaemons, OLDEST_SERVER } from '../../decision/model/version.ts';
 import type { Coderd, LicenseReading, Organization, SeenJobs } from '../../look/ports.ts';
 import { joinRows, rowsOf } from '../shared/rows.ts';
+import { AnswerTimes } from './answer-times.ts';
 import { Forecast } from './forecast/forecast.ts';
 import type { License } from './hourly.ts';
 import { CoderdError, type CoderdHttp } from './http/http.ts';
@@ -37,6 +38,8 @@ type SharedReadings = {
   readonly tokenExpiry?: TokenExpiry;
   /** @default the license is unknown */
   readonly license?: License;
+  /** @default a new one */
+  readonly times?: AnswerTimes;
 };
 
 export class CoderdAdapter implements Coderd {
@@ -45,6 +48,7 @@ export class CoderdAdapter implements Coderd {
   readonly #record: RememberedJobs;
   readonly #tokenExpiry: TokenExpiry | undefined;
   readonly #license: License | undefined;
+  readonly #times: AnswerTimes;
 
   constructor(http: CoderdHttp, shared: SharedReadings = {}) {
     this.#http = http;
@@ -52,18 +56,19 @@ export class CoderdAdapter implements Coderd {
     this.#record = shared.record ?? new RememberedJobs();
     this.#tokenExpiry = shared.tokenExpiry;
     this.#license = shared.license;
+    this.#times = shared.times ?? new AnswerTimes();
   }
 
   buildInfo(signal?: AbortSignal): Promise<Reading<BuildInfo>> {
     return reading({ what: 'reading the build info' }, async () => {
-      const { value, date } = await this.#http.get('/api/v2/buildinfo', {}, buildInfoSchema, signal);
+      const { value, date } = await this.#http.get('/api/v2/buildinfo', {}, buildInfoSchema, { signal });
       return { value: { items: [value], leftOut: [] }, date };
     });
   }
 
   organizations(signal?: AbortSignal): Promise<Reading<Organization>> {
     return reading({ what: 'listing organizations' }, () =>
-      this.#http.get('/api/v2/organizations', {}, organizationList, signal),
+      this.#http.get('/api/v2/organizations', {}, organizationList, { signal }),
     );
   }
 
@@ -72,36 +77,38 @@ export class CoderdAdapter implements Coderd {
     build: BuildInfo | undefined,
     signal?: AbortSignal,
   ): Promise<Reading<Job>> {
-    return readingOfAll(
-      { what: `listing provisioner jobs of organization "${organization.name}"`, role: ROLE },
-      async (limit) => {
+    const what = `listing provisioner jobs of organization "${organization.name}"`;
+    return this.#times.timed(`jobs of ${organization.id}`, this.#http, (http) =>
+      readingOfAll({ what, role: ROLE }, async (limit) => {
         refuseOldServer(build);
         // Limit 0 means all jobs. The default of 50 drops the oldest (docs/internals/coder.md §1).
-        const filter = { status: 'pending,running' };
-        return listJobs(this.#http, organization, { filter, limit, rows: jobList, signal });
-      },
+        return listJobs(http, organization, {
+          filter: { status: 'pending,running' },
+          limit,
+          rows: jobList,
+          signal,
+        });
+      }),
     );
   }
 
-  async jobsByIds(
-    organization: Organization,
-    ids: readonly JobId[],
-    signal?: AbortSignal,
-  ): Promise<Reading<Job>> {
+  jobsByIds(organization: Organization, ids: readonly JobId[], signal?: AbortSignal): Promise<Reading<Job>> {
     const what = `reading previous jobs of organization "${organization.name}"`;
-    return reading({ what, role: ROLE }, async () => {
-      const parts = await Promise.all(
-        batchesOf(ids, IDS_A_REQUEST).map((batch) =>
-          listJobs(this.#http, organization, {
-            filter: { ids: batch.join(',') },
-            limit: '0',
-            rows: jobList,
-            signal,
-          }),
-        ),
-      );
-      return { value: joinRows(parts.map(({ value }) => value)), date: parts[0]?.date };
-    });
+    return this.#times.timed(`previous jobs of ${organization.id}`, this.#http, (http) =>
+      reading({ what, role: ROLE }, async () => {
+        const parts = await Promise.all(
+          batchesOf(ids, IDS_A_REQUEST).map((batch) =>
+            listJobs(http, organization, {
+              filter: { ids: batch.join(',') },
+              limit: '0',
+              rows: jobList,
+              signal,
+            }),
+          ),
+        );
+        return { value: joinRows(parts.map(({ value }) => value)), date: parts[0]?.date };
+      }),
+    );
   }
 
   daemons(

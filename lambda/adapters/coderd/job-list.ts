@@ -7,8 +7,8 @@ import * as z from 'zod';
 import { ownValue } from '../../decision/model/collections.ts';
 import type { Organization } from '../../look/ports.ts';
 import { type Rows, rowSchemas } from '../shared/rows.ts';
-import { CoderdError, type CoderdHttp, type Document } from './http/http.ts';
-import { getList } from './http/reading.ts';
+import { CoderdError, type Document } from './http/http.ts';
+import { getList, type ReadableHttp } from './http/reading.ts';
 import { listPath } from './http/schemas.ts';
 
 type Filter = { readonly status: string } | { readonly ids: string } | Readonly<Record<never, string>>;
@@ -25,7 +25,7 @@ type Asked<T> = {
 
 /** Throws CoderdError. */
 export async function listJobs<T>(
-  http: CoderdHttp,
+  http: ReadableHttp,
   organization: Pick<Organization, 'id'>,
   { filter, limit, rows, signal }: Asked<T>,
 ): Promise<Document<Rows<T>>> {

@@ -53,7 +53,7 @@ export async function readExpiry(
   { id, now, signal }: { readonly id: string; readonly now: EpochMs; readonly signal?: AbortSignal },
 ): Promise<EpochMs | undefined> {
   const path = `/api/v2/users/me/keys/${encodeURIComponent(id)}`;
-  const { value } = await http.get(path, {}, apiKeySchema, signal);
+  const { value } = await http.get(path, {}, apiKeySchema, { signal });
   const { created_at, expires_at, lifetime_seconds } = value;
   const lifetimeMs = lifetime_seconds * 1000;
   const wasExtended = expires_at - created_at > lifetimeMs + SLACK_MS;

@@ -455,6 +455,8 @@ type Unread = { error?: string | undefined; takenAt?: IsoTime | undefined };
 
 type FindingFields = {
   'version-unknown': object;
+  /** `seconds`: how long coderd took for its lists of jobs. Even one look a minute costs its database much. */
+  'jobs-list-slow': { seconds: number; jobs: number };
   'token-expires': { at: IsoTime };
   /** What no test on AWS has shown. */
   'license-in-grace': object;

@@ -24,6 +24,8 @@ export type Reading<T> = {
   readonly takenAt?: EpochMs | undefined;
   /** The limit of the request; 0: no limit. */
   readonly limit?: number | undefined;
+  /** How long its requests took, in milliseconds. Of a list that failed: those of the last answer. Absent: unknown. */
+  readonly tookMs?: number | undefined;
   readonly items: readonly T[];
   /** The rows that could not be read. Then the list is `truncated`. */
   readonly leftOut?: readonly LeftOutRow[] | undefined;

@@ -1,8 +1,9 @@
 /** The findings about the readings, the services and the tasks, from the supply and the doubts. */
 import type { JobAssignment } from '../assign/assignment.ts';
 import { deadBuildFindings } from '../deaths/dead-builds.ts';
+import { isPollingCostly, jobsTookMs } from '../demand/polling.ts';
 import { type EpochMs, isoTime, poolOfPart } from '../model/brands.ts';
-import { by, groupsBy, unique } from '../model/collections.ts';
+import { by, groupsBy, sum, unique } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
 import { memoizedWith } from '../model/memoize-by-object.ts';
 import type { Finding, TasksFinding } from '../model/plan.ts';
@@ -38,6 +39,7 @@ export function reportFindings({
 }: Reported): readonly Finding[] {
   return [
     ...versionFindings(snapshot),
+    ...pollingFindings(snapshot),
     ...tokenFindings(snapshot),
     ...licenseFindings(snapshot),
     ...secretReadingFindings(snapshot),
@@ -62,6 +64,12 @@ function versionFindings({ coder }: Snapshot): readonly Finding[] {
   const isRead =
     coder.buildInfo !== undefined || coder.organizations.some(({ jobs }) => jobs.status !== 'failed');
   return isKnownVersion(coder.buildInfo?.version) || !isRead ? [] : [{ code: 'version-unknown' }];
+}
+
+function pollingFindings({ coder }: Snapshot): readonly Finding[] {
+  if (!isPollingCostly(coder)) return [];
+  const jobs = sum(coder.organizations, (organization) => organization.jobs.items.length);
+  return [{ code: 'jobs-list-slow', seconds: Math.round(jobsTookMs(coder) / 100) / 10, jobs }];
 }
 
 /** The finding appears early enough to create a new token. */

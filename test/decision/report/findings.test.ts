@@ -47,6 +47,7 @@ type Row = {
 
 const findingsIn = (world: string, change?: Change): string => codesInWords(planOf(world, change).findings);
 
+const tookFor = (tookMs: number): Change => listIs('jobs', { tookMs });
 const allUnread = all(versionIs(undefined), ({ coder }) => {
   for (const { jobs } of coder.organizations) Object.assign(jobs, { status: 'failed', error: 'no answer' });
 });
@@ -90,6 +91,8 @@ const onServer = (version: string): Change => all(versionIs(version), poolIs({ i
 
 const servers = table<Row>`
   change                              | expected                                         | scenario
+  ${tookFor(6_000)}                   | nothing                                          | a look a minute takes a tenth of a core
+  ${tookFor(6_100)}                   | jobs-list-slow seconds 6.1 jobs 0                | it takes more
   ${versionIs(undefined)}             | version-unknown                                  | coderd did not answer
   ${allUnread}                        | jobs-failed organization default error no answer | a coderd that nothing could be read from
   ${onServer('v0.0.0-devel+3006da5')} | version-unknown                                  | a build without a release

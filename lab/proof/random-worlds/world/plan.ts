@@ -120,6 +120,8 @@ export function drawPlan(seed: number) {
       rollout: deployments.pick(ROLLOUTS),
       cleanup: { ...deployments.pick(CLEANUPS), admits: deployments.next() < 0.7 },
     },
+    /** How much slower coderd's database is than measured: these worlds are small. 0: it takes no time. */
+    databaseFactor: seeded(seed + 120).pick([0, 0, 1, 100, 400]) ?? 0,
     lookEveryS: random.pick([5, 10, 30, 30, 45, 60]) ?? 10,
     /** Shares of all invocations, 0 to 1. */
     looks: { doubled: often(random, 0.3), crashing: often(random, 0.2), slow: often(random, 0.1) },

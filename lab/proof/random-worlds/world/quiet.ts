@@ -11,6 +11,7 @@ const QUIET = {
   coderdMsAJob: 0,
   agent: NO_FAULTS,
   incidents: {},
+  databaseFactor: 0,
   outOfMemoryAnHour: 0,
   fakeDaemonsAnHour: 0,
   overridesAnHour: 0,

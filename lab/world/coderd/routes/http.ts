@@ -108,13 +108,14 @@ function route(given: {
 /** Fields that rows of jobs, daemons, workspaces and templates must have. */
 const BROKEN = { tags: 7, template_id: 7, active_version_id: 7 };
 
-function withUnreadable({ status, body }: Answer, unreadable: ReadonlySet<string>): Answer {
+function withUnreadable(answer: Answer, unreadable: ReadonlySet<string>): Answer {
+  const { body } = answer;
   const broken = (rows: readonly object[]) =>
     rows.map((row) => (unreadable.has(String(Reflect.get(row, 'id'))) ? { ...row, ...BROKEN } : row));
-  if (Array.isArray(body)) return { status, body: broken(body) };
+  if (Array.isArray(body)) return { ...answer, body: broken(body) };
   const isPage = typeof body === 'object' && body !== null && 'workspaces' in body;
-  if (!isPage || !Array.isArray(body.workspaces)) return { status, body };
-  return { status, body: { ...body, workspaces: broken(body.workspaces) } };
+  if (!isPage || !Array.isArray(body.workspaces)) return answer;
+  return { ...answer, body: { ...body, workspaces: broken(body.workspaces) } };
 }
 
 function inOrganization({ about }: OrganizationRoute, segment: string, request: UserRequest): Answer {

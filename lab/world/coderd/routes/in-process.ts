@@ -1,6 +1,16 @@
-/** The simulated coderd for the product's adapters: no sockets, but all limits, schemas and pages. */
+/**
+ * The simulated coderd for the product's adapters: no sockets, but all limits, schemas and pages, and the time that
+ * its database takes.
+ */
 import type * as z from 'zod';
-import { CoderdError, CoderdHttp, type Document } from '../../../../lambda/adapters/coderd/http/http.ts';
+import {
+  type Asking,
+  CoderdError,
+  CoderdHttp,
+  type Document,
+  WHOLE_MS,
+} from '../../../../lambda/adapters/coderd/http/http.ts';
+import { PATIENCE_OF_A_LOOK } from '../../../../lambda/adapters/coderd/http/retries.ts';
 import { describeSchemaMismatch } from '../../../../lambda/adapters/shared/schema-mismatch.ts';
 import { Secret } from '../../../../lambda/adapters/shared/secret.ts';
 import type { EpochMs } from '../../../../lambda/decision/model/brands.ts';
@@ -19,48 +29,63 @@ export class NoAnswer extends Error {
 export class InProcessCoderd extends CoderdHttp {
   readonly #model: CoderdModel;
   readonly #call: Call;
+  readonly #wait: (ms: number) => Promise<void>;
   /** By path and query, of the requests that every look makes. */
   readonly #urls = new Map<string, URL>();
 
-  constructor(model: CoderdModel, call: Call) {
+  constructor(model: CoderdModel, call: Call, wait: (ms: number) => Promise<void>) {
     super({ url: 'http://127.0.0.1', token: { read: async () => new Secret('') } });
     this.#model = model;
     this.#call = call;
+    this.#wait = wait;
   }
 
   override get<T extends z.ZodType>(
     path: string,
     query: Readonly<Record<string, string>>,
     schema: T,
+    asking: Asking = {},
   ): Promise<Document<z.output<T>>> {
-    return this.#ask(() => this.#read({ method: 'GET', path, query, body: '' }, schema));
+    return this.#ask({ method: 'GET', path, query, body: '' }, schema, asking);
   }
 
   override post<T extends z.ZodType>(path: string, body: unknown, schema: T): Promise<Document<z.output<T>>> {
-    return this.#ask(() =>
-      this.#read({ method: 'POST', path, query: {}, body: JSON.stringify(body) }, schema),
-    );
+    return this.#ask({ method: 'POST', path, query: {}, body: JSON.stringify(body) }, schema, {});
   }
 
-  async #ask<T>(answer: () => T): Promise<Document<T>> {
+  async #ask<T extends z.ZodType>(
+    asked: Asked,
+    schema: T,
+    { isSlow = false, onTook }: Asking,
+  ): Promise<Document<z.output<T>>> {
+    const { timeline, database } = this.#model;
+    const startedAt = timeline.now();
     try {
-      return await this.#call(() => ({ value: answer(), date: this.#now() }));
+      const { value, cost, at } = await this.#call(() => this.#read(asked, schema));
+      const mostMs = isSlow ? WHOLE_MS : PATIENCE_OF_A_LOOK.silentMs;
+      const tookMs = cost === undefined ? 0 : database.work(cost, mostMs);
+      if (tookMs > 0) await this.#wait(tookMs);
+      if (tookMs === mostMs) throw new NoAnswer('the time of the client is up');
+      return { value, date: inSeconds(at + tookMs) };
     } catch (cause) {
       if (!(cause instanceof NoAnswer)) throw cause;
       throw new CoderdError('unreachable', `no answer from coderd (${cause.message})`, { cause });
+    } finally {
+      onTook?.(timeline.now() - startedAt);
     }
   }
 
-  #read<T extends z.ZodType>({ path, query, ...asked }: Asked, schema: T): z.output<T> {
+  #read<T extends z.ZodType>({ path, query, ...asked }: Asked, schema: T) {
+    const at = this.#model.date;
     const url = this.#urlOf(path, query);
-    const { status, body } = answerOf(this.#model, { ...asked, url, headers: {} }, ANYBODY);
+    const { status, body, cost } = answerOf(this.#model, { ...asked, url, headers: {} }, ANYBODY);
     if (status !== 200) {
       const text = JSON.stringify(body);
-      throw this.errorOf(path, { statusCode: status, headers: {}, text, date: this.#now() });
+      throw this.errorOf(path, { statusCode: status, headers: {}, text, date: inSeconds(at) });
     }
     const result = parseOnce(schema, body);
     if (!result.success) throw new CoderdError('misfit', describeSchemaMismatch(result.error, body));
-    return result.data;
+    return { value: result.data, cost, at };
   }
 
   #urlOf(path: string, query: Asked['query']): URL {
@@ -73,11 +98,10 @@ export class InProcessCoderd extends CoderdHttp {
     if (query.ids === undefined) this.#urls.set(key, url);
     return url;
   }
-
-  #now(): EpochMs {
-    return (Math.floor(this.#model.date / 1000) * 1000) as EpochMs;
-  }
 }
+
+/** As in a `Date` header. */
+const inSeconds = (at: number): EpochMs => (Math.floor(at / 1000) * 1000) as EpochMs;
 
 const ANYBODY: TokenUser = {
   userId: '',

@@ -3,6 +3,7 @@
 import { KeptRows } from '../../base/kept-rows.ts';
 import type { CoderdModel } from '../model.ts';
 import { rfc3339 } from '../queries/times.ts';
+import { costOfJobs } from '../rules/database.ts';
 import type { Organization } from '../tables/organizations.ts';
 import { holds } from '../tables/tokens.ts';
 import {
@@ -72,7 +73,9 @@ function findJobs(request: OrganizationRequest, id: string | undefined): Answer 
   if (errors.length > 0) return invalid(errors, INVALID_PARAMETERS);
   const unknown = query.statuses.find((status) => !JOB_STATUSES.includes(status));
   if (unknown !== undefined) return badEnum('jobs', 'provisioner_job_status', unknown);
-  return { status: 200, body: model.listJobs(query) };
+  const body = model.listJobs(query);
+  const daemons = model.daemons().filter(({ organizationId }) => organizationId === organization.id).length;
+  return { status: 200, body, cost: costOfJobs(body, { daemons }) };
 }
 
 export function daemonList(request: OrganizationRequest): Answer {

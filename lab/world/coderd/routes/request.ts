@@ -3,6 +3,7 @@ import { ownValue } from '../../../../lambda/decision/model/collections.ts';
 import { messageOf } from '../../../../lambda/decision/model/message-of.ts';
 import type { Tags } from '../../../../lambda/decision/model/tags.ts';
 import type { CoderdModel } from '../model.ts';
+import type { Cost } from '../rules/database.ts';
 import type { Organization } from '../tables/organizations.ts';
 import type { TokenUser } from '../tables/tokens.ts';
 
@@ -198,7 +199,12 @@ export type UserRequest = {
 
 export type OrganizationRequest = UserRequest & { readonly organization: Organization };
 
-export type Answer = { readonly status: number; readonly body: unknown };
+export type Answer = {
+  readonly status: number;
+  readonly body: unknown;
+  /** What the database computes for it. @default nothing worth counting */
+  readonly cost?: Cost;
+};
 
 export const NOT_FOUND: Answer = {
   status: 404,

@@ -4,6 +4,7 @@ import { KeptRows } from '../../base/kept-rows.ts';
 import type { CoderdModel } from '../model.ts';
 import type { JobAnswer } from '../queries/job-list.ts';
 import { optionalTime, rfc3339 } from '../queries/times.ts';
+import { costOfWorkspaces } from '../rules/database.ts';
 import type { JobStatus } from '../tables/jobs.ts';
 import type { Transition } from '../tables/templates.ts';
 import { holds } from '../tables/tokens.ts';
@@ -37,7 +38,7 @@ export function workspaces({ model, user, parameters }: UserRequest): Answer {
     workspaces: pageOf(readable).map((workspace) => workspaceAnswer(workspace, model)),
     count: readable.length,
   };
-  return { status: 200, body };
+  return { status: 200, body, cost: costOfWorkspaces(readable.length) };
 }
 
 const INVALID_PAGE = 'Query parameters have invalid values.';

@@ -35,7 +35,7 @@ export async function readRefused(
 ): Promise<Refused> {
   try {
     const body = { checks: checksOf(organizations) };
-    const { value } = await http.post('/api/v2/authcheck', body, authorizationSchema, signal);
+    const { value } = await http.post('/api/v2/authcheck', body, authorizationSchema, { signal });
     return (type, organization) => value[nameOf(type, organization)] === false;
   } catch {
     // The lists may still be readable. If they are not, their own requests fail.
@@ -74,11 +74,11 @@ export async function readEvidence(
   const query = { status: 'offline', max_age: MAX_AGE, limit: String(MOST_DAEMONS) };
   const readMembers = (): Promise<Reading<Member>> =>
     reading({ what: `listing members of organization "${name}"` }, () =>
-      http.get(listPath(organization, 'members'), {}, memberList, signal),
+      http.get(listPath(organization, 'members'), {}, memberList, { signal }),
     );
   const readDaemons = (): Promise<Reading<Daemon>> =>
     reading({ what: `listing offline daemons of organization "${name}"`, limit: MOST_DAEMONS }, () =>
-      http.get(listPath(organization, 'provisionerdaemons'), query, daemonList, signal),
+      http.get(listPath(organization, 'provisionerdaemons'), query, daemonList, { signal }),
     );
   // older servers list offline daemons with the others
   if (!filtersDaemons(build?.version)) return { members: await readMembers() };

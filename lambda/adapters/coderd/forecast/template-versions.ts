@@ -40,7 +40,7 @@ export class ActiveVersions {
 
   async #readOne(id: string, signal: AbortSignal): Promise<Tags> {
     const path = `/api/v2/templateversions/${encodeURIComponent(id)}`;
-    return (await this.#http.get(path, {}, templateVersionSchema, signal)).value.job.tags;
+    return (await this.#http.get(path, {}, templateVersionSchema, { signal })).value.job.tags;
   }
 }
 
@@ -55,7 +55,7 @@ export async function listTemplates(
   signal?: AbortSignal,
 ): Promise<Document<Rows<ListedTemplate>>> {
   const lists = await Promise.all(
-    LISTS.map((query) => http.get('/api/v2/templates', query, templateRows, signal)),
+    LISTS.map((query) => http.get('/api/v2/templates', query, templateRows, { signal })),
   );
   const { items, leftOut } = joinRows(lists.map((answer) => answer.value));
   const value = { items: unique(items, ({ id }) => id), leftOut: unique(leftOut, ({ row }) => row) };

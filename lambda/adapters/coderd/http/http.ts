@@ -83,7 +83,7 @@ export type CoderdHttpOptions = {
 };
 
 /** Includes all retries: an answer that arrives byte by byte must not use up the invocation. */
-const WHOLE_MS = 20_000;
+export const WHOLE_MS = 20_000;
 
 export class CoderdHttp {
   readonly #base: string;
@@ -126,9 +126,9 @@ export class CoderdHttp {
     path: string,
     query: Readonly<Record<string, string>>,
     schema: T,
-    signal?: AbortSignal,
+    asking: Asking = {},
   ): Promise<Document<z.output<T>>> {
-    return this.#ask({ method: 'GET', path, query, signal }, schema);
+    return this.#ask({ method: 'GET', path, query, ...asking }, schema);
   }
 
   /** As `get`, for a request with a body. It is also retried, so it must change nothing in coderd. */
@@ -136,9 +136,9 @@ export class CoderdHttp {
     path: string,
     body: unknown,
     schema: T,
-    signal?: AbortSignal,
+    asking: Asking = {},
   ): Promise<Document<z.output<T>>> {
-    return this.#ask({ method: 'POST', path, body: JSON.stringify(body), signal }, schema);
+    return this.#ask({ method: 'POST', path, body: JSON.stringify(body), ...asking }, schema);
   }
 
   /** As `get`, with these credentials, by header, instead of the token. */
@@ -168,7 +168,10 @@ export class CoderdHttp {
   }
 
   async #ask<T extends z.ZodType>(question: Question, schema: T): Promise<Document<z.output<T>>> {
-    const answer = await this.#askUntil200(question);
+    const startedAt = this.#now();
+    const answer = await this.#askUntil200(question).finally(() =>
+      question.onTook?.(Math.max(0, this.#now() - startedAt)),
+    );
     return { value: parse(schema, answer), date: answer.date };
   }
 
@@ -213,7 +216,7 @@ export class CoderdHttp {
   }
 
   async #sendOnce(
-    { method, path, query = {}, body, type = 'application/json' }: Question,
+    { method, path, query = {}, body, type = 'application/json', isSlow = false }: Question,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<RawAnswer> {
@@ -225,6 +228,7 @@ export class CoderdHttp {
         query,
         body: body ?? null,
         signal,
+        ...(isSlow ? { headersTimeout: 0 } : {}),
         headers: {
           accept: 'application/json',
           'accept-encoding': 'identity',
@@ -314,7 +318,15 @@ export type Question = {
   readonly type?: string;
   /** It changes coderd, so it is never sent again: lambda/keys/, `autoscaler setup`. @default false */
   readonly once?: boolean;
+} & Asking;
+
+/** How one document is read. */
+export type Asking = {
   readonly signal?: AbortSignal | undefined;
+  /** Whether coderd may compute for long before it sends anything, so that only the whole limit counts. @default false */
+  readonly isSlow?: boolean;
+  /** Called with the milliseconds from the request to the last byte of the answer, or to the failure. */
+  readonly onTook?: (ms: number) => void;
 };
 
 function parseDate(header: string | string[] | undefined): EpochMs | undefined {

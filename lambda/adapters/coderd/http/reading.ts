@@ -29,6 +29,9 @@ export async function reading<T>(
   }
 }
 
+/** A client that reads documents. */
+export type ReadableHttp = Pick<CoderdHttp, 'get'>;
+
 type ListRequest = {
   /** The parameters without which it would be another list. @default none */
   readonly needed?: readonly string[];
@@ -38,21 +41,21 @@ type ListRequest = {
 
 /** Reads a list. A parameter that coderd refuses is left out, and the list is incomplete. Throws CoderdError. */
 export async function getList<T>(
-  http: CoderdHttp,
+  http: ReadableHttp,
   path: string,
   query: Readonly<Record<string, string>>,
   schema: z.ZodType<Rows<T>>,
   { needed = [], signal }: ListRequest = {},
 ): Promise<Document<Rows<T>>> {
   try {
-    return await http.get(path, query, schema, signal);
+    return await http.get(path, query, schema, { signal });
   } catch (cause) {
     const all = cause instanceof CoderdError ? cause.refused : [];
     const refused = all.filter(({ field }) => Object.hasOwn(query, field));
     if (refused.length === 0 || refused.some(({ field }) => needed.includes(field))) throw cause;
     const names = new Set(refused.map(({ field }) => field));
     const rest = Object.fromEntries(Object.entries(query).filter(([name]) => !names.has(name)));
-    const { value, date } = await http.get(path, rest, schema, signal);
+    const { value, date } = await http.get(path, rest, schema, { signal });
     const told = refused.map(({ field, detail }) => `${field} (${detail})`).join(', ');
     const incomplete = `coderd refuses ${told}, so ${names.size === 1 ? 'it was' : 'they were'} left out`;
     return { value: { ...value, incomplete }, date };
