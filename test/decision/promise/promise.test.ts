@@ -97,7 +97,7 @@ describe('why no start is promised', () => {
     cpu I1m; job            | ${listIs('jobs', { status: 'truncated' })}               | readings-in-doubt  | the list of jobs is truncated
     cpu B; job              | ${listIs('tasks', { status: 'failed', error: 'no answer' })} | readings-in-doubt  | the tasks of ECS are unknown
     cpu; job                | ${all(STARTS, failing('cpu', 3))}                        | starts-failing     | three starts have failed
-    cpu P; job              | ${all(STARTS, failing('cpu', 2))}                        | starts-failing     | the last two starts have failed
+    cpu P; job              | ${all(STARTS, aged(20), failing('cpu', 2))}                        | starts-failing     | the last two starts have failed
     cpu, desired 1; job     | ${all(STARTS, failing('cpu', 1))}                        | starts-failing     | ECS waits before it tries again
     cpu; job                | ${unlicensed}                                            | license-missing    | coderd accepts no daemon
     cpu B, max 1; b I1m, organization b; job | ${STARTS}                               | build-length-unknown | the daemon that is free is of another organization
