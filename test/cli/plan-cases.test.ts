@@ -212,9 +212,9 @@ it.each<Case>([
     picture: { pools: { cpu: { tasks: 'B' } }, pending: [{ jobs: 4 }] },
     change: ({ snapshot }) => addFailedStarts(snapshot, 'cpu', 3),
     says: [
-      '+ cpu  1 -> 2  4 pending jobs need a new task; 3 starts failed since the last success, trying one task at a time (needs 5 tasks, gets 2). Cause: ECS cannot pull the image (CannotPullContainerError: pull image manifest has been retried 7 time(s)) (1 busy, 3 failing)',
+      '+ cpu  1 -> 2  4 pending jobs need a new task; ECS lists 3 failed starts since the last success, trying one task at a time (needs 5 tasks, gets 2). Cause: ECS could not pull the image (CannotPullContainerError: pull image manifest has been retried 7 time(s)) (1 busy, 3 failing)',
       '4 jobs of organization "default" (untagged): start unknown: tasks of its pool do not start as expected',
-      'pool "cpu": 3 tasks failed to start since the last daemon registered: ECS cannot pull the image',
+      'pool "cpu": ECS lists 3 tasks that failed to start since the last daemon registered: ECS could not pull the image',
     ],
   },
   {

@@ -9,6 +9,7 @@ import type { Daemon, OrganizationReadings, Snapshot } from '../model/snapshot.t
 import { normalizeTags, type TagSet } from '../model/tags.ts';
 import { isComing, isHeldBack } from '../supply/capacity.ts';
 import { mayHaveLeft } from '../supply/daemons.ts';
+import { deriveEcsWait } from '../supply/ecs-wait.ts';
 import { seenStarts } from '../supply/starts.ts';
 import { awsTimeOf, type PoolView } from '../supply/supply.ts';
 import { mayTakeJobs } from '../supply/task-state.ts';
@@ -19,7 +20,7 @@ import type { PoolDecision } from './decide-pool.ts';
 export type Span = { readonly p50: number; readonly p95: number };
 export const UNKNOWN: Span = { p50: Infinity, p95: Infinity };
 
-/** `gone`: listed as idle, and may have left. `late`: it takes longer to start than expected. */
+/** `gone`: listed as idle, and may have left. `late`: it takes longer to start than expected, or starts fail. */
 export type ServerState = { readonly kind: 'idle' | 'gone' | 'busy' | 'later' | 'late'; readonly free: Span };
 export const GONE: ServerState = { kind: 'gone', free: UNKNOWN };
 
@@ -51,16 +52,22 @@ function serversOfPool({ need, to }: PoolDecision, input: ServersInput): readonl
   const { view, capacity } = need;
   const pool = poolOfPart(view.pool.name);
   const starts = isHeldBack(view) ? [] : startsOf(view, input.snapshot);
+  // one start may fail by chance
+  const isUnsure = view.failing.count > 1 || deriveEcsWait(view, input.snapshot) !== undefined;
   const launches = capacity.missing + Math.max(0, to - (view.service?.desiredCount ?? 0));
   return [
     ...view.tasks.flatMap((task): readonly Server[] => {
       const { daemon, use, offers: tags } = task;
       const ageMs = awsTimeOf(input.snapshot) - (task.task.createdAt ?? 0);
-      if (isComing(task)) return [{ pool, tags, state: startingFor(ageMs, starts) }];
+      if (isComing(task)) return [{ pool, tags, state: startingFor(ageMs, starts, isUnsure) }];
       const takesJobs = mayTakeJobs(task) && (use === 'idle' || use === 'busy');
       return takesJobs && daemon !== undefined ? [{ pool, tags, state: stateOf(daemon, input) }] : [];
     }),
-    ...Array.from({ length: launches }, () => ({ pool, tags: view.tags, state: startingFor(0, starts) })),
+    ...Array.from({ length: launches }, () => ({
+      pool,
+      tags: view.tags,
+      state: startingFor(0, starts, isUnsure),
+    })),
   ];
 }
 
@@ -77,9 +84,9 @@ function stateOf(
 }
 
 /** A late task promises nothing, but keeps its place: no job counts on a later server instead of it. */
-function startingFor(ageMs: number, starts: readonly number[]): ServerState {
+function startingFor(ageMs: number, starts: readonly number[], isUnsure: boolean): ServerState {
   const free = restOf(starts, ageMs);
-  return free === UNKNOWN ? { kind: 'late', free: restOf(starts, 0) } : { kind: 'later', free };
+  return free === UNKNOWN || isUnsure ? { kind: 'late', free: restOf(starts, 0) } : { kind: 'later', free };
 }
 
 /** The rest of a build or start of this age. Unknown if it is older than 19 of 20 such times. */

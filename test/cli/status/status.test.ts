@@ -71,7 +71,7 @@ it('shows waiting jobs, failed starts and a paused pool', async () => {
       3 jobs of organization "default" (tags cluster=gpu): start unknown: tasks of its pool do not start as expected
 
     findings:
-      ! pool "gpu": 6 tasks failed to start since the last daemon registered: ECS cannot pull the image (CannotPullContainerError: no such image)
+      ! pool "gpu": ECS lists 6 tasks that failed to start since the last daemon registered: ECS could not pull the image (CannotPullContainerError: no such image)
       ! organization "default", tags cluster=gpu: coderd will fail 3 pending jobs from 2 March 2026 09:34:00 UTC on, if pool "gpu" stays limited by failing starts. coderd gives pending jobs 30 min
 
     overrides:

@@ -97,6 +97,8 @@ describe('why no start is promised', () => {
     cpu I1m; job            | ${listIs('jobs', { status: 'truncated' })}               | readings-in-doubt  | the list of jobs is truncated
     cpu B; job              | ${listIs('tasks', { status: 'failed', error: 'no answer' })} | readings-in-doubt  | the tasks of ECS are unknown
     cpu; job                | ${all(STARTS, failing('cpu', 3))}                        | starts-failing     | three starts have failed
+    cpu P; job              | ${all(STARTS, aged(20), failing('cpu', 2))}                        | starts-failing     | the last two starts have failed
+    cpu, desired 1; job     | ${all(STARTS, failing('cpu', 1))}                        | starts-failing     | ECS waits before it tries again
     cpu; job                | ${unlicensed}                                            | license-missing    | coderd accepts no daemon
     cpu B, max 1; b I1m, organization b; job | ${STARTS}                               | build-length-unknown | the daemon that is free is of another organization
     cpu P; job              | ${all(STARTS, aged(100))}                                 | starts-failing     | the task that starts is silent past its start
@@ -119,6 +121,7 @@ describe('a promised start', () => {
     cpu I1m; job 1s        |                                    | ${0}    | ${0}    | a daemon is free
     cpu B, max 1; job      | ${all(STARTS, BUILDS, since(40))}  | ${20}   | ${35}   | the build ends as similar ones did
     cpu L, max 1; job      | ${all(STARTS, BUILDS)}             | ${50}   | ${100}  | a daemon that drains takes no job
+    cpu P; job             | ${all(STARTS, aged(20), failing('cpu', 1))} | ${30} | ${80} | one start may fail by chance
     cpu B, max 1; job      | ${all(failing('cpu', 3), BUILDS, since(40))} | ${20} | ${35} | the running build ends, although starts fail
     cpu; job               | ${withStarts(50, 52, 54, 56, 150)} | ${54}   | ${150}  | one of six starts took long
     cpu U1m, max 1; job    | ${STARTS}                          | ${50}   | ${100}  | an idle daemon without a lease has just left

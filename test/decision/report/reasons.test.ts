@@ -103,9 +103,9 @@ const starts = table<Row>`
   world          | change         | why                                                                                               | actions
   cpu B B        | ${threeFailed} | nothing-to-do                                                                                     | nothing
   cpu B; job; maxTasks 1 | ${threeFailed} | pending-jobs jobs 1, starts-failing failures 3 tries one wanted 2 granted 1 reason pull                     | nothing
-  cpu, desired 3, deploying | ${threeFailed} | starts-failing failures 3 tries one wanted 0 granted 0 reason pull                                          | cpu 3->0 starts-failing
-  cpu X, desired 5, deploying | ${threeFailed} | starts-failing failures 3 tries one wanted 0 granted 0 reason pull                                          | cpu 5->1 starts-failing
-  cpu, desired 3 | ${all(threeFailed, inDoubt)} | starts-failing failures 3 tries one wanted 0 granted 0 reason pull, holding-for-doubt doubts jobs-truncated | nothing
+  cpu, desired 3, deploying | ${threeFailed} | starts-failing failures 3 tries one wanted 0 granted 0 reason pull, starts-throttled tasks 3 since 2026-11-20T08:59:00.000Z waitedMs 60000 | cpu 3->0 starts-failing
+  cpu X, desired 5, deploying | ${threeFailed} | starts-failing failures 3 tries one wanted 0 granted 0 reason pull, starts-throttled tasks 4 since 2026-11-20T08:59:00.000Z waitedMs 60000 | cpu 5->1 starts-failing
+  cpu, desired 3 | ${all(threeFailed, inDoubt)} | starts-failing failures 3 tries one wanted 0 granted 0 reason pull, starts-throttled tasks 3 since 2026-11-20T08:59:00.000Z waitedMs 60000, holding-for-doubt doubts jobs-truncated | nothing
   cpu P; 2 jobs  | ${notBegun}    | pending-jobs jobs 2, starts-failing failures 0 tries one wanted 3 granted 1 reason ECS has not begun to run a desired task for over 10 min; the events of its service say why | nothing
   cpu R; 3 jobs  | ${threeFailed} | pending-jobs jobs 2, served-by-starting jobs 1, starts-failing failures 3 tries one wanted 3 granted 1 reason pull | nothing
   cpu; 5 jobs    | ${failing('cpu', 2)} | pending-jobs jobs 5, starts-failing failures 2 tries few wanted 5 granted 1 reason pull                     | cpu 0->1 pending-jobs
@@ -116,7 +116,7 @@ const starts = table<Row>`
   cpu B; 5 jobs  | ${threeFailed} | pending-jobs jobs 5, starts-failing failures 3 tries one wanted 6 granted 2 reason pull                     | cpu 1->2 pending-jobs
   cpu P; 5 jobs  | ${threeFailed} | pending-jobs jobs 4, served-by-starting jobs 1, starts-failing failures 3 tries one wanted 5 granted 1 reason pull | nothing
   cpu P P; 5 jobs | ${threeFailed} | pending-jobs jobs 4, served-by-starting jobs 1, starts-failing failures 3 tries one wanted 5 granted 1 reason pull | cpu 2->1 starts-failing
-  cpu, desired 3 | ${threeFailed} | starts-failing failures 3 tries one wanted 0 granted 0 reason pull                                          | cpu 3->0 starts-failing
+  cpu, desired 3 | ${threeFailed} | starts-failing failures 3 tries one wanted 0 granted 0 reason pull, starts-throttled tasks 3 since 2026-11-20T08:59:00.000Z waitedMs 60000 | cpu 3->0 starts-failing
   cpu, max 2; 5 jobs | ${threeFailed} | pending-jobs jobs 5, capped-at-max wanted 5 max 2, starts-failing failures 3 tries one wanted 2 granted 1 reason pull | cpu 0->1 pending-jobs
 `;
 
