@@ -1,6 +1,6 @@
 /**
- * What partial sight costs: a world against its twin, in which the same happens and looks see all
- * (`WorldPlan.hasWholeSight`). Both sides count: launches, and how long jobs wait.
+ * What partial sight costs: a world in which nothing else fails against its twin, in which the same happens and looks
+ * see all (`WorldPlan.hasWholeSight`). Both sides count: launches, and how long jobs wait.
  */
 import Table from 'cli-table3';
 import { percentile, sum } from '../../../lambda/decision/model/collections.ts';

@@ -24,3 +24,14 @@ export function planOf(seed: number, isQuiet: boolean): WorldPlan {
   const memory = { processLifeMs: drawn.memory.processLifeMs, recordAnHour: 0 };
   return isQuiet ? { ...drawn, ...QUIET, memory } : drawn;
 }
+
+/** How often each fault of what looks see comes in a world of its own. */
+const SIGHT_FAULTS = { 'service without a row': 2, 'lists failing': 1.5, 'heartbeats old': 0.7 };
+
+/**
+ * A quiet world in which looks cannot see all (events/partial-sight.ts), and starts may fail meanwhile. Nothing else
+ * fails, so what it costs more than its twin is the price of partial sight.
+ */
+export function sightPlanOf(seed: number): WorldPlan {
+  return { ...planOf(seed, true), isQuiet: false, incidents: SIGHT_FAULTS };
+}
