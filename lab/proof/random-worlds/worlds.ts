@@ -45,7 +45,7 @@ export async function runRequest(
   if (!request.hasTwin) return result;
   const whole = await runWorld({ ...plan, hasWholeSight: true }, { isUnguarded });
   const problems = [...result.problems, ...whole.problems.map((problem) => `if looks see all: ${problem}`)];
-  return { ...result, problems, twin: costOf(whole) };
+  return { ...result, problems, twin: { ...costOf(whole), isBrief: plan.outages === 'brief' } };
 }
 
 /** In the order of the worlds: only as many as needed, or fewer if too many have problems. */

@@ -1,5 +1,5 @@
 /** Takes the faults out of the plan of a random world. */
-import { drawPlan, type WorldPlan } from './plan.ts';
+import { drawPlan, seeded, type WorldPlan } from './plan.ts';
 
 const NO_FAULTS = { failing: 0, losing: 0 };
 
@@ -30,8 +30,10 @@ const SIGHT_FAULTS = { 'service without a row': 2, 'lists failing': 1.5, 'heartb
 
 /**
  * A quiet world in which looks cannot see all (events/partial-sight.ts), and starts may fail meanwhile. Nothing else
- * fails, so what it costs more than its twin is the price of partial sight.
+ * fails, so what it costs more than its twin is the price of partial sight. In half of these worlds lists fail for
+ * seconds only.
  */
 export function sightPlanOf(seed: number): WorldPlan {
-  return { ...planOf(seed, true), isQuiet: false, incidents: SIGHT_FAULTS };
+  const outages = seeded(seed + 88).next() < 0.5 ? 'any' : 'brief';
+  return { ...planOf(seed, true), isQuiet: false, incidents: SIGHT_FAULTS, outages };
 }
