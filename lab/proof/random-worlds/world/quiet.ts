@@ -28,6 +28,9 @@ export function planOf(seed: number, isQuiet: boolean): WorldPlan {
 /** How often each fault of what looks see comes in a world of its own. */
 const SIGHT_FAULTS = { 'service without a row': 2, 'lists failing': 1.5, 'heartbeats old': 0.7 };
 
+/** Many short worlds tell more than a few long ones. */
+const MOST_HOURS = 4;
+
 /**
  * A quiet world in which looks cannot see all (events/partial-sight.ts), and starts may fail meanwhile. Nothing else
  * fails, so what it costs more than its twin is the price of partial sight. In half of these worlds lists fail for
@@ -35,5 +38,7 @@ const SIGHT_FAULTS = { 'service without a row': 2, 'lists failing': 1.5, 'heartb
  */
 export function sightPlanOf(seed: number): WorldPlan {
   const outages = seeded(seed + 88).next() < 0.5 ? 'any' : 'brief';
-  return { ...planOf(seed, true), isQuiet: false, incidents: SIGHT_FAULTS, outages };
+  const quiet = planOf(seed, true);
+  const busyHours = Math.min(quiet.busyHours, MOST_HOURS);
+  return { ...quiet, isQuiet: false, incidents: SIGHT_FAULTS, busyHours, outages };
 }
