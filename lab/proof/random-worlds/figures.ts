@@ -1,7 +1,7 @@
 /** What a simulation counts in its worlds, and the table of it. */
 import Table from 'cli-table3';
 import { percentile, sum } from '../../../lambda/decision/model/collections.ts';
-import type { Cost } from './twins.ts';
+import type { Twin } from './twins.ts';
 import { WATCHED, type WatchedFigures } from './watch.ts';
 
 /** What each world counts, with the labels of the table. */
@@ -42,7 +42,7 @@ export type WorldResult = WorldCounts & {
   readonly seed: number;
   readonly watched: WatchedFigures;
   /** What the same world costs if looks see all. @default it was not played */
-  readonly twin?: Cost;
+  readonly twin?: Twin;
   /** Of all looks: see `LookLog.digest`. */
   readonly digest: string;
   /** Every violation that was found, each as a text; empty if there is none. */

@@ -7,10 +7,8 @@ import { Command } from 'commander';
 import { wholeNumber } from '../../world/base/whole-number.ts';
 import { exceededBounds } from './bounds.ts';
 import { sumUp, tableOf, type WorldResult } from './figures.ts';
-import { runWorld } from './run-world.ts';
 import { exceededByTwin, twinTable } from './twins.ts';
-import { planOf } from './world/quiet.ts';
-import { runWorlds } from './worlds.ts';
+import { planOfRequest, runRequest, runWorlds } from './worlds.ts';
 
 type Options = {
   readonly leaves: number;
@@ -39,7 +37,11 @@ const options = new Command('sim:leaves')
   .option('--no-guards', 'run tasks without a guard, to check that the simulation then finds killed builds')
   .option('--worlds <number>', 'stop after this many worlds, however many tasks have left', wholeNumber)
   .option('--quiet', 'run worlds in which nothing fails and nobody intervenes', false)
-  .option('--twins', 'play each world also with looks that see all, and compare launches and waits', false)
+  .option(
+    '--twins',
+    'run worlds in which looks cannot see all and nothing else fails, and compare launches and waits with those of the same worlds if looks see all',
+    false,
+  )
   .option('--json', 'print the figures as one JSON object on the last line', false)
   .parse()
   .opts<Options>();
@@ -54,7 +56,7 @@ for (const result of results) process.stdout.write(problemsText(result, options)
 if (options.json) process.stdout.write(`${JSON.stringify(figures)}\n`);
 const dear = results.flatMap(exceededByTwin);
 for (const text of dear) process.stdout.write(`${text}\n`);
-const isAsDrawn = options.guards && options.world === undefined;
+const isAsDrawn = options.guards && options.world === undefined && !options.twins;
 const exceeded = isAsDrawn ? exceededBounds(figures, options.quiet ? 'quiet' : 'faulty') : [];
 for (const text of exceeded) process.stdout.write(`${text}\n`);
 process.exitCode =
@@ -86,18 +88,20 @@ async function runAll(options: Options): Promise<readonly WorldResult[]> {
 }
 
 function runOne(seed: number, options: Options): Promise<WorldResult> {
-  const plan = planOf(seed, options.quiet);
-  process.stdout.write(`${JSON.stringify(plan, undefined, 2)}\n`);
-  return runWorld(plan, {
-    isUnguarded: !options.guards,
-    print: (line) => void process.stdout.write(`${line}\n`),
-  });
+  const { guards, quiet, twins } = options;
+  const request = { seed, isUnguarded: !guards, isQuiet: quiet, hasTwin: twins };
+  process.stdout.write(`${JSON.stringify(planOfRequest(request), undefined, 2)}\n`);
+  return runRequest(request, { print: (line) => void process.stdout.write(`${line}\n`) });
 }
 
 function problemsText({ seed, problems }: WorldResult, options: Options): string {
   if (problems.length === 0) return '';
-  const { guards, quiet } = options;
-  const flags = [...(guards ? [] : ['--no-guards']), ...(quiet ? ['--quiet'] : [])];
+  const { guards, quiet, twins } = options;
+  const flags = [
+    ...(guards ? [] : ['--no-guards']),
+    ...(quiet ? ['--quiet'] : []),
+    ...(twins ? ['--twins'] : []),
+  ];
   const again = ['npm run sim:leaves -- --world', seed, ...flags].join(' ');
   const more = problems.length - PROBLEMS_SHOWN;
   return [

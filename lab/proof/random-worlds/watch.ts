@@ -37,6 +37,8 @@ export const WATCHED = {
 export type WatchedFigures = Readonly<Record<keyof typeof WATCHED, number>> & {
   /** From the submission of each job until its start, in seconds. */
   readonly waits: readonly number[];
+  /** Of each of these, the seconds in which a pool that looks could see might launch for the job. */
+  readonly launchableWaits: readonly number[];
 };
 
 /** Floors that are the busy daemons and some more: they follow the jobs. */
@@ -118,13 +120,17 @@ export class Watch {
       const waited = { from: job.createdAt, to: job.completedAt ?? this.#now() };
       return job.failedBy === 'pending-reaper' && fleet.fittedMs(job, waited) > this.#threeStartsMs();
     };
+    const started = jobs.flatMap((job) =>
+      job.startedAt === undefined || job.workerId === undefined
+        ? []
+        : { job, from: job.createdAt, to: job.startedAt },
+    );
     return {
       ...this.#counts,
       launches: world.figures().tasks.launched - this.#first.size,
       reaped: jobs.filter(isReaped).length,
-      waits: jobs.flatMap(({ createdAt, startedAt, workerId }) =>
-        startedAt === undefined || workerId === undefined ? [] : [(startedAt - createdAt) / SECOND_MS],
-      ),
+      waits: started.map(({ from, to }) => (to - from) / SECOND_MS),
+      launchableWaits: started.map(({ job, ...wait }) => fleet.fittedMs(job, wait) / SECOND_MS),
     };
   }
 

@@ -1,10 +1,10 @@
 /** Simulates worlds until enough tasks have left. The result is the same with any number of workers. */
 import { serveRequests, startWorkerPool } from '../../world/base/worker-pool.ts';
 import type { WorldResult } from './figures.ts';
-import { runWorld } from './run-world.ts';
+import { type RunOptions, runWorld } from './run-world.ts';
 import { costOf } from './twins.ts';
-import { worldSeeds } from './world/plan.ts';
-import { planOf } from './world/quiet.ts';
+import { type WorldPlan, worldSeeds } from './world/plan.ts';
+import { planOf, sightPlanOf } from './world/quiet.ts';
 
 export type WorldsOptions = {
   readonly leaves: number;
@@ -17,7 +17,7 @@ export type WorldsOptions = {
   readonly workers?: number;
   /** Whether tasks run without a guard. @default false */
   readonly isUnguarded?: boolean;
-  /** Whether each world is played a second time, with looks that see all. @default false */
+  /** Whether looks cannot see all and nothing else fails, and each world is played a second time. @default false */
   readonly hasTwins?: boolean;
   readonly onProgress?: (progress: { readonly leaves: number; readonly worlds: number }) => void;
 };
@@ -32,18 +32,20 @@ type WorldRequest = {
 /** Stop after this many worlds with problems: more of them add little. */
 const ENOUGH_FAILURES = 5;
 
-export async function runRequest({
-  seed,
-  isUnguarded,
-  isQuiet,
-  hasTwin,
-}: WorldRequest): Promise<WorldResult> {
-  const plan = planOf(seed, isQuiet);
-  const result = await runWorld(plan, { isUnguarded });
-  if (!hasTwin) return result;
+export const planOfRequest = ({ seed, isQuiet, hasTwin }: Omit<WorldRequest, 'isUnguarded'>): WorldPlan =>
+  hasTwin ? sightPlanOf(seed) : planOf(seed, isQuiet);
+
+export async function runRequest(
+  request: WorldRequest,
+  { print }: Pick<RunOptions, 'print'> = {},
+): Promise<WorldResult> {
+  const plan = planOfRequest(request);
+  const { isUnguarded } = request;
+  const result = await runWorld(plan, { isUnguarded, ...(print && { print }) });
+  if (!request.hasTwin) return result;
   const whole = await runWorld({ ...plan, hasWholeSight: true }, { isUnguarded });
   const problems = [...result.problems, ...whole.problems.map((problem) => `if looks see all: ${problem}`)];
-  return { ...result, problems, twin: costOf(whole) };
+  return { ...result, problems, twin: { ...costOf(whole), isBrief: plan.outages === 'brief' } };
 }
 
 /** In the order of the worlds: only as many as needed, or fewer if too many have problems. */
@@ -54,7 +56,7 @@ export async function runWorlds(options: WorldsOptions): Promise<readonly WorldR
   const enough = (): readonly WorldResult[] | undefined => takeEnough(results, options);
   const pool = startWorkerPool({
     module: import.meta.url,
-    handle: runRequest,
+    handle: (request) => runRequest(request),
     threads: workers,
     describe: (request: WorldRequest) => `the world of seed ${request.seed}`,
   });
@@ -97,4 +99,4 @@ function takeEnough(
   return isEnough() ? taken : undefined;
 }
 
-serveRequests(import.meta.url, runRequest);
+serveRequests(import.meta.url, (request: WorldRequest) => runRequest(request));

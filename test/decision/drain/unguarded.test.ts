@@ -34,6 +34,8 @@ const offline: Change = (snapshot) =>
     last_seen_at: '2026-11-20T08:00:00Z',
   });
 
+const unread = listIs('protections', { status: 'failed', items: [] });
+
 type Row = {
   readonly tasks: string;
   readonly minutes: string;
@@ -56,6 +58,8 @@ it.each(table<Row>`
   I20m B     | 0 25    | 1       |            | cpu 1->2 count-below-tasks | ECS would stop one
   I20m B     | 0 4     |         |            | protect cpu#1  | only the one that builds
   B          | '4'     |         | ${listIs('jobs', { status: 'failed' })} | protect cpu#0 | in doubt too
+  B          | '1440'  |         | ${unread}  | nothing        | the lease of a guard would become shorter
+  B          | '19'    |         | ${unread}  | nothing        | the next look may read how long it is protected
 `)('get $expected for $tasks with $minutes min of protection, because $because', (row) => {
   const { desired, change = () => {} } = row;
   const minutes = `${row.minutes}`.split(' ').map(Number);

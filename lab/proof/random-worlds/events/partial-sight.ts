@@ -2,6 +2,7 @@
  * What looks cannot see, or see wrongly: a service without a row, lists that fail, also while starts fail, heartbeats
  * that look old. The twin of a world (`WorldPlan.hasWholeSight`) has the same events without these.
  */
+import { poolOfPart } from '../../../../lambda/decision/model/brands.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../../lambda/decision/model/units.ts';
 import type { Random } from '../../../world/base/random.ts';
 import { spreadMs, type WorldEvents } from '../world/world-events.ts';
@@ -26,10 +27,16 @@ const FAILING_LISTS: readonly (readonly List[])[] = [
   ['tasks', 'daemons'],
 ];
 
-/** How often a list fails, and for how long each time: now and then, every other minute, or for a while. */
-const OUTAGES: readonly { readonly everyMs: number; readonly forMs: number }[] = [
+type Outages = readonly { readonly everyMs: number; readonly forMs: number }[];
+
+/** How often a list fails, and for how long each time: in few looks. */
+const BRIEF: Outages = [
   { everyMs: 10 * MINUTE_MS, forMs: 15 * SECOND_MS },
   { everyMs: 150 * SECOND_MS, forMs: 12 * SECOND_MS },
+];
+/** In every other look too, or for a while. */
+const ALL: Outages = [
+  ...BRIEF,
   { everyMs: MINUTE_MS, forMs: 30 * SECOND_MS },
   { everyMs: 40 * MINUTE_MS, forMs: 15 * MINUTE_MS },
 ];
@@ -40,10 +47,12 @@ export function hideService(events: WorldEvents, random: Random, part: string): 
   const { name } = events.world.service(part).identity;
   const kind = random.pick(['unreadable', 'unlisted'] as const) ?? 'unreadable';
   const ms = spreadMs(random, 10 * SECOND_MS, 30 * MINUTE_MS);
-  sightFault(events, ms, {
-    begin: () => ecs[kind].add(name),
-    end: () => ecs[kind].delete(name),
-  });
+  const hide = (isHidden: boolean): void => {
+    switchIn(ecs[kind], name, isHidden);
+    if (part === poolOfPart(part))
+      events.fleet.setHidden(part, ecs.unreadable.has(name) || ecs.unlisted.has(name));
+  };
+  sightFault(events, ms, { begin: () => hide(true), end: () => hide(false) });
   return `${part} is ${kind} for ${Math.round(ms / SECOND_MS)} s`;
 }
 
@@ -53,7 +62,8 @@ export function failLists(events: WorldEvents, random: Random, pool: string): st
   const { ecs, timeline } = world;
   const cause = random.pick(['key deleted', 'no image', 'starts succeed'] as const);
   const lists = random.pick(FAILING_LISTS) ?? [];
-  const { everyMs, forMs } = random.pick(OUTAGES) ?? { everyMs: MINUTE_MS, forMs: 0 };
+  const outages = events.plan.outages === 'brief' ? BRIEF : ALL;
+  const { everyMs, forMs } = random.pick(outages) ?? { everyMs: MINUTE_MS, forMs: 0 };
   const ms = spreadMs(random, 5 * MINUTE_MS, 60 * MINUTE_MS);
   const firstMs = random.whole(0, everyMs - forMs);
   if (cause === 'key deleted' && world.keyId(pool) === undefined) return undefined;

@@ -16,13 +16,18 @@ const FIRST_COUNT = 1;
 /** What a pool must fit. */
 type FitJob = { readonly organizationId: OrganizationId; readonly tags: Tags };
 
-type Deployed = { readonly at: EpochMs; readonly pools: readonly FleetPool[] };
+type State = {
+  readonly at: EpochMs;
+  readonly pools: readonly FleetPool[];
+  /** Names of pools whose service has no row: no look can change their counts. */
+  readonly hidden: ReadonlySet<string>;
+};
 
 export class Fleet {
   retired = 0;
   readonly #world: World;
-  /** The deployments, the oldest first. */
-  readonly #deployed: Deployed[] = [];
+  /** The oldest first. */
+  readonly #states: State[] = [];
 
   constructor(world: World, pools: readonly FleetPool[]) {
     this.#world = world;
@@ -31,19 +36,28 @@ export class Fleet {
 
   /** Another list after each deployment. */
   get pools(): readonly FleetPool[] {
-    return this.#deployed.at(-1)?.pools ?? [];
+    return this.#states.at(-1)?.pools ?? [];
+  }
+
+  /** Whether looks see the pool from now on. */
+  setHidden(pool: string, isHidden: boolean): void {
+    const hidden = new Set(this.#states.at(-1)?.hidden);
+    if (isHidden) hidden.add(pool);
+    else hidden.delete(pool);
+    this.#push({ hidden });
   }
 
   /** The pools that may launch for such a job now. */
   poolsFor(job: FitJob): readonly FleetPool[] {
-    return this.#fitting(this.pools, job);
+    const now = this.#states.at(-1);
+    return now === undefined ? [] : this.#fitting(now, job);
   }
 
   /** How long in this time at least one pool might launch for such a job, in milliseconds. */
   fittedMs(job: FitJob, { from, to }: { readonly from: EpochMs; readonly to: EpochMs }): number {
-    const times = this.#deployed.map(({ at, pools }, index) => {
-      const until = Math.min(to, this.#deployed[index + 1]?.at ?? to);
-      return this.#fitting(pools, job).length === 0 ? 0 : Math.max(0, until - Math.max(from, at));
+    const times = this.#states.map((state, index) => {
+      const ms = Math.min(to, this.#states[index + 1]?.at ?? to) - Math.max(from, state.at);
+      return ms <= 0 || this.#fitting(state, job).length === 0 ? 0 : ms;
     });
     return sum(times, (ms) => ms);
   }
@@ -81,13 +95,19 @@ export class Fleet {
   }
 
   #deploy(pools: readonly FleetPool[]): void {
-    this.#deployed.push({ at: this.#world.timeline.now(), pools });
+    this.#push({ pools });
   }
 
-  #fitting(pools: readonly FleetPool[], { organizationId, tags }: FitJob): readonly FleetPool[] {
+  #push(changed: Partial<State>): void {
+    const { pools = [], hidden = new Set<string>() } = this.#states.at(-1) ?? {};
+    this.#states.push({ pools, hidden, ...changed, at: this.#world.timeline.now() });
+  }
+
+  #fitting({ pools, hidden }: State, { organizationId, tags }: FitJob): readonly FleetPool[] {
     return pools.filter(
       (pool) =>
         !pool.retiring &&
+        !hidden.has(pool.name) &&
         this.#world.coderd.organizationId(pool.organization) === organizationId &&
         canRun(pool.tags, tags),
     );

@@ -103,8 +103,10 @@ export function drawPlan(seed: number) {
     seed,
     /** Whether nothing fails, nobody intervenes, and nothing is deployed (quiet.ts). */
     isQuiet: false as boolean,
-    /** Whether looks see all: the twin of a world, without the faults of events/partial-sight.ts. */
+    /** Whether looks see all, as in the twin of a world: without the faults of events/partial-sight.ts. */
     hasWholeSight: false as boolean,
+    /** How long lists may fail. */
+    outages: 'any' as 'any' | 'brief',
     /** Duration of all events; afterwards the world has to settle. */
     busyHours,
     pools: drawCapacity(seeded(seed + 53), drawAuto(seeded(seed + 44), pools)).map(

@@ -1,5 +1,5 @@
 /** Takes the faults out of the plan of a random world. */
-import { drawPlan, type WorldPlan } from './plan.ts';
+import { drawPlan, seeded, type WorldPlan } from './plan.ts';
 
 const NO_FAULTS = { failing: 0, losing: 0 };
 
@@ -24,4 +24,22 @@ export function planOf(seed: number, isQuiet: boolean): WorldPlan {
   const drawn = drawPlan(seed);
   const memory = { processLifeMs: drawn.memory.processLifeMs, recordAnHour: 0 };
   return isQuiet ? { ...drawn, ...QUIET, memory } : drawn;
+}
+
+/** How often each fault of what looks see comes in a world of its own. */
+const SIGHT_FAULTS = { 'service without a row': 2, 'lists failing': 1.5, 'heartbeats old': 0.7 };
+
+/** Many short worlds tell more than a few long ones. */
+const MOST_HOURS = 4;
+
+/**
+ * A quiet world in which looks cannot see all (events/partial-sight.ts), and starts may fail meanwhile. Nothing else
+ * fails, so what it costs more than its twin is the price of partial sight. In half of these worlds lists fail for
+ * seconds only.
+ */
+export function sightPlanOf(seed: number): WorldPlan {
+  const outages = seeded(seed + 88).next() < 0.5 ? 'any' : 'brief';
+  const quiet = planOf(seed, true);
+  const busyHours = Math.min(quiet.busyHours, MOST_HOURS);
+  return { ...quiet, isQuiet: false, incidents: SIGHT_FAULTS, busyHours, outages };
 }

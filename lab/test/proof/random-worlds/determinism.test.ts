@@ -17,7 +17,12 @@ it('plays a world the same alone, after another one, and on one and two threads'
   const other = await runRequest(requestOf(OTHER));
   expect(other.digest).not.toBe(alone.digest);
   const module = import.meta.resolve('../../../proof/random-worlds/worlds.ts');
-  const pool = startWorkerPool({ module, handle: runRequest, threads: 2, describe: ({ seed }) => `${seed}` });
+  const pool = startWorkerPool({
+    module,
+    handle: (request: ReturnType<typeof requestOf>) => runRequest(request),
+    threads: 2,
+    describe: ({ seed }) => `${seed}`,
+  });
   try {
     const seeds = [SEED, OTHER, SEED, SEED];
     const again = await Promise.all(seeds.map((seed) => pool.run(requestOf(seed))));

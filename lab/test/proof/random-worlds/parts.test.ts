@@ -42,6 +42,28 @@ describe('Fleet', () => {
     expect(retiring()).toEqual(['gpu-next']);
   });
 
+  it('says how long a pool that looks could see fitted a job', () => {
+    const { world, fleet } = aFleet();
+    const from = world.timeline.now();
+    const pass = (minutes: number) =>
+      world.timeline.advanceTo(plusMs(world.timeline.now(), minutes * MINUTE_MS));
+    const organizationId = world.coderd.organizationId('default');
+    const minutesFor = (tags: Readonly<Record<string, string>>) =>
+      fleet.fittedMs({ organizationId, tags }, { from, to: world.timeline.now() }) / MINUTE_MS;
+    pass(1);
+    fleet.retire({ pool: 'gpu-eu', isRenamed: false });
+    pass(2);
+    fleet.setHidden('gpu', true);
+    expect(fleet.poolsFor({ organizationId, tags: { cluster: 'gpu' } })).toEqual([]);
+    pass(4);
+    fleet.setHidden('gpu', false);
+    pass(8);
+    expect(minutesFor({ cluster: 'gpu' })).toBe(11);
+    expect(minutesFor({ region: 'eu' })).toBe(1);
+    expect(minutesFor({ region: 'us' })).toBe(0);
+    expect(fleet.fittedMs({ organizationId, tags: { cluster: 'gpu' } }, { from, to: from })).toBe(0);
+  });
+
   it.each([
     { pools: ['gpu'], expected: ['gpu'], because: 'gpu-eu can run the jobs of gpu' },
     { pools: ['gpu-eu'], expected: [], because: 'gpu lacks the region tag' },
