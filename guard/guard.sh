@@ -95,23 +95,32 @@ sleep_ms() {
   nap=''
 }
 
-# $answer: the answer to curl's arguments without white space; empty, and a code in $why, when none came.
+# $answer: the answer to curl's arguments after $1, without white space; empty, and a code in $why, when none came or it has more than $1
+# bytes. The rate limit holds an endless one to 2 MB, in which shells could search for hours.
 fetch() {
+  most=$1
+  shift
   in_seconds "$call_ms"
   answer=$({
-    curl -q -s --noproxy '*' --connect-timeout 2 --max-time "$seconds" "$@" 2>/dev/null
+    curl -q -s --noproxy '*' --connect-timeout 2 --max-time "$seconds" --limit-rate 16K "$@" 2>/dev/null
     echo "curl-$?"
   } | tr -d ' \t\r\n')
   why=${answer##*curl-}
   why=${why%%[!0-9]*}
-  if [ "$why" = 0 ]; then answer=${answer%curl-*} why=unreadable-answer; else answer='' why=curl-$why; fi
+  if [ "$why" != 0 ]; then
+    answer='' why=curl-$why
+  elif [ ${#answer} -gt "$most" ]; then
+    answer='' why=long-answer
+  else
+    answer=${answer%curl-*} why=unreadable-answer
+  fi
 }
 
 # Calls the agent: `look`, or protects for $1 minutes; 0 releases. $saw: lease (24 h or more left), asked (less), gone,
 # refused (DEPLOYMENT_BLOCKED), or blind: anything else, a code in $why. Errors come with status 200 too.
 call() {
   case $1 in
-    look) fetch "$ECS_AGENT_URI/task-protection/v1/state" ;;
+    look) fetch 8192 "$ECS_AGENT_URI/task-protection/v1/state" ;;
     0) put '{"ProtectionEnabled":false}' ;;
     *) put "{\"ProtectionEnabled\":true,\"ExpiresInMinutes\":$1}" ;;
   esac
@@ -123,7 +132,7 @@ call() {
 }
 
 put() {
-  fetch -X PUT -H 'Content-Type: application/json' -d "$1" "$ECS_AGENT_URI/task-protection/v1/state"
+  fetch 8192 -X PUT -H 'Content-Type: application/json' -d "$1" "$ECS_AGENT_URI/task-protection/v1/state"
 }
 
 read_refusal() {
@@ -139,10 +148,19 @@ read_refusal() {
 read_protection() {
   answer=${answer#*\"protection\":\{}
   answer=${answer%%\}*}
+  is_own || return
   case $answer in
     *'"ProtectionEnabled":false'*) saw=gone ;;
     *'"ProtectionEnabled":true'*) read_expiry "$1" ;;
   esac
+}
+
+# False if the answer names another task, whose lease or drain request means nothing here.
+is_own() {
+  case $answer in *'"TaskArn":"'*) ;; *) return 0 ;; esac
+  task=${answer#*\"TaskArn\":\"}
+  task=${task%%\"*}
+  [ "${task##*/}" = "$id" ] || { why=other-task && return 1; }
 }
 
 # A lease just given has 48 h left, which tells the agent's time: no clock that steps is asked after that.
@@ -164,7 +182,7 @@ read_expiry() {
 
 # Names the daemon; true if the task, not one of its containers, is meant to run.
 read_metadata() {
-  fetch "$ECS_CONTAINER_METADATA_URI_V4/task"
+  fetch 65536 "$ECS_CONTAINER_METADATA_URI_V4/task"
   [ -n "$answer" ] || { why=metadata-$why && return 1; }
   answer=${answer%%\"Containers\":*}
   id=${answer#*\"TaskARN\":\"}
@@ -178,22 +196,12 @@ read_metadata() {
   seed=$((0x${id#"${id%???????}"}))
 }
 
-# The look decides: the answer to the write may be lost.
 take_lease() {
   tell_time
   give_up=$((now + lease_within_ms))
   trouble=''
   while :; do
-    call 2880
-    case $saw in lease | asked | gone) why=lease-not-seen ;; esac
-    refusal=$why
-    call look
-    if [ "$saw" = lease ]; then
-      sleep_ms "$told_ms" # a lease that comes too late holds nothing, yet may be read
-      read_metadata && return
-    else
-      why=$refusal
-    fi
+    read_metadata && has_lease && read_metadata && return
     [ "$why" = "$trouble" ] || log leasing "$why"
     trouble=$why
     tell_time
@@ -201,6 +209,16 @@ take_lease() {
     jitter "$retry_ms"
     sleep_ms "$jittered"
   done
+}
+
+# The look decides: the answer to the write may be lost.
+has_lease() {
+  call 2880
+  case $saw in lease | asked | gone) why=lease-not-seen ;; esac
+  refusal=$why
+  call look
+  [ "$saw" = lease ] || { why=$refusal && return 1; }
+  sleep_ms "$told_ms" # a lease that comes too late holds nothing, yet may be read
 }
 
 keep() {

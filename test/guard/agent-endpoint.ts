@@ -4,11 +4,14 @@
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { pipeline, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import * as z from 'zod';
 
 export const TASK_ID = '0123456789abcdef0123456789abcdef';
-const TASK_ARN = `arn:aws:ecs:eu-central-1:123456789012:task/coder/${TASK_ID}`;
+const arnOf = (id: string): string => `arn:aws:ecs:eu-central-1:123456789012:task/coder/${id}`;
+const TASK_ARN = arnOf(TASK_ID);
+const OTHER_ARN = arnOf(TASK_ID.replace('0', 'f'));
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 
@@ -22,7 +25,9 @@ export type Misbehaviour =
   /** Makes the change, but breaks the connection. */
   | { readonly kind: 'lost' }
   /** Answers when the promise is settled. */
-  | { readonly kind: 'held'; readonly until: Promise<unknown> };
+  | { readonly kind: 'held'; readonly until: Promise<unknown> }
+  /** Changes nothing, and its answer never ends. */
+  | { readonly kind: 'endless' };
 
 /** The agent rejects other fields: it decodes with DisallowUnknownFields. */
 const writeSchema = z.strictObject({
@@ -30,11 +35,15 @@ const writeSchema = z.strictObject({
   ExpiresInMinutes: z.int().min(1).max(2880).optional(),
 });
 
+type NamedTask = { readonly TaskArn?: string | null };
+
 export class AgentEndpoint {
   /** The time at which the protection ends. 0: disabled. */
   expiresAt = 0;
   desiredStatus = 'RUNNING';
   fractions = false;
+  /** How answers about the protection name the task. */
+  task: NamedTask = { TaskArn: TASK_ARN };
   /** Looks wait here. */
   readonly gate = new Gate();
   /** Runs before each call is answered. */
@@ -110,6 +119,7 @@ export class AgentEndpoint {
     if (fault?.kind === 'held') await fault.until;
     if (fault?.kind === 'reset') return void request.socket.destroy();
     if (fault?.kind === 'answer') return void response.writeHead(fault.status).end(fault.body);
+    if (fault?.kind === 'endless') return void pipeline(endless(), response, () => {});
     if (minutes !== undefined) this.leaves(minutes * MINUTE_MS);
     if (fault?.kind === 'lost') return void request.socket.destroy();
     response.setHeader('Content-Type', 'application/json').end(this.#body(call));
@@ -118,7 +128,7 @@ export class AgentEndpoint {
   #body(call: Call): string {
     return call === 'metadata'
       ? metadata({ DesiredStatus: this.desiredStatus })
-      : protection(this.expiresAt, this.fractions);
+      : protection(this.expiresAt, { fractions: this.fractions, task: this.task });
   }
 
   #fault(call: Call): Misbehaviour | undefined {
@@ -210,17 +220,37 @@ export class Trace {
   }
 }
 
-/** The agent's answer to a look. */
-export function protection(expiresAt: number, fractions = false): string {
+function* endlessText() {
+  for (;;) yield '"protection":{'.repeat(4_096);
+}
+const endless = (): Readable => Readable.from(endlessText(), { objectMode: false });
+
+/** The agent's answer to a look. `task`: how it names the task. */
+export function protection(
+  expiresAt: number,
+  { fractions = false, task = { TaskArn: TASK_ARN } }: { fractions?: boolean; task?: NamedTask } = {},
+): string {
   const date = new Date(expiresAt).toISOString();
   return JSON.stringify({
     protection: {
       ExpirationDate: expiresAt > Date.now() ? (fractions ? date : date.replace(/\.\d+/, '')) : null,
       ProtectionEnabled: expiresAt > Date.now(),
-      TaskArn: TASK_ARN,
+      ...task,
     },
   });
 }
+
+/** The agent's answer to a look, for another task, with so many hours left. 0: without protection. */
+const ofAnother = (hours: number): Misbehaviour =>
+  answer(protection(hours === 0 ? 0 : Date.now() + hours * HOUR_MS, { task: { TaskArn: OTHER_ARN } }));
+
+/** Answers of the agent about another task. */
+export const OTHERS: readonly { readonly is: string; readonly fault: Misbehaviour }[] = [
+  { is: "another task's lease", fault: ofAnother(48) },
+  { is: "another task's drain request", fault: ofAnother(23) },
+  { is: "another task's drain request of long ago", fault: ofAnother(11) },
+  { is: 'that another task has no lease', fault: ofAnother(0) },
+];
 
 /** The metadata of a task. The desired status of its container is always RUNNING. */
 export function metadata(task: { readonly TaskARN?: string; readonly DesiredStatus?: string }): string {
@@ -239,6 +269,9 @@ export function metadata(task: { readonly TaskARN?: string; readonly DesiredStat
     2,
   );
 }
+
+/** Its end is a lease, which some shells would find after minutes only. */
+const LONG_ANSWER = `${'{"protection":{'.repeat(1_000)}${protection(Date.now() + 48 * HOUR_MS)}`;
 
 /** Answers that are no protection. A refusal can have the status 200. */
 export const FAULTS: readonly { readonly fault: Misbehaviour; readonly is: string; readonly why: string }[] =
@@ -275,6 +308,8 @@ export const FAULTS: readonly { readonly fault: Misbehaviour; readonly is: strin
       400,
     ),
     answered('has broken down', 'oops', 'unreadable-answer', 500),
+    answered('talks for long', LONG_ANSWER, 'long-answer'),
+    { is: "answers with another task's lease", why: 'other-task', fault: ofAnother(48) },
   ];
 
 export const BLOCKED: Misbehaviour = answer(

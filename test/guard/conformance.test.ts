@@ -15,13 +15,14 @@ import {
   type GuardTransition,
 } from '../../lab/world/task/guard-table.ts';
 import { rows } from '../support/runs.ts';
-import { type AgentEndpoint, BLOCKED, HOUR_MS, type Misbehaviour } from './agent-endpoint.ts';
+import { type AgentEndpoint, BLOCKED, HOUR_MS, type Misbehaviour, OTHERS } from './agent-endpoint.ts';
 import {
   GUARD_SHELLS,
   type GuardOptions,
   guardTest,
   KEEPER_THAT_ENDS,
   type RunningGuard,
+  type Shell,
   type StartGuard,
   TIME_THAT_FLIES,
 } from './running-guard.ts';
@@ -49,32 +50,50 @@ const QUICK_ROWS = 15;
 describe.concurrent.each(GUARD_SHELLS)('the guard as a table, under $name', ({ isMissing, ...shell }) => {
   const test = guardTest.skipIf(isMissing);
 
-  test.for(rows(ROWS, QUICK_ROWS))('$phase, $input -> $to $effects', async (row, { start }) => {
-    const { give, renewMs, itself = [] } = SCENARIOS[row.input];
-    const day = 24 * HOUR_MS;
-    const intervalsMs = {
-      LEFT: day,
-      DIED: day,
-      CALL: 60_000,
-      ...(renewMs === undefined ? {} : { RENEW: renewMs }),
-    };
-    const guard = await ENTRANCES[row.phase](start, {
-      shell,
-      intervalsMs,
-      prelude: TIME_THAT_FLIES + KEEPER_THAT_ENDS,
-    });
+  test.for(rows(ROWS, QUICK_ROWS))('$phase, $input -> $to $effects', (row, { start }) =>
+    isAsInTable(start, shell, row, SCENARIOS[row.input]),
+  );
 
-    const from = guard.trace.events.length;
-    await give(guard);
-    guard.agent.gate.letThrough();
-    await settle(guard, row, from);
-    expect(effects(guard, row.phase, from).toSorted()).toEqual([...itself, ...row.effects].toSorted());
-
-    await PROOFS[row.to](guard);
-    const terminations = effects(guard, row.phase, from).filter((effect) => effect === 'terminate-daemon');
-    expect(terminations).toEqual(row.effects.filter((effect) => effect === 'terminate-daemon'));
+  // an answer about another task counts as none
+  const ofOthers = ROWS.flatMap((row) => {
+    const scenario = OTHERS_AS[row.input];
+    return scenario === undefined ? [] : OTHERS.map((other) => ({ ...row, ...other, scenario }));
   });
+  test.for(rows(ofOthers, 3))(
+    '$phase, $input ($is) -> $to $effects',
+    ({ fault, scenario, ...row }, { start }) => isAsInTable(start, shell, row, scenario(fault)),
+  );
 });
+
+async function isAsInTable(
+  start: StartGuard,
+  shell: Shell,
+  row: Row,
+  { give, renewMs, itself = [] }: Scenario,
+): Promise<void> {
+  const day = 24 * HOUR_MS;
+  const intervalsMs = {
+    LEFT: day,
+    DIED: day,
+    CALL: 60_000,
+    ...(renewMs === undefined ? {} : { RENEW: renewMs }),
+  };
+  const guard = await ENTRANCES[row.phase](start, {
+    shell,
+    intervalsMs,
+    prelude: TIME_THAT_FLIES + KEEPER_THAT_ENDS,
+  });
+
+  const from = guard.trace.events.length;
+  await give(guard);
+  guard.agent.gate.letThrough();
+  await settle(guard, row, from);
+  expect(effects(guard, row.phase, from).toSorted()).toEqual([...itself, ...row.effects].toSorted());
+
+  await PROOFS[row.to](guard);
+  const terminations = effects(guard, row.phase, from).filter((effect) => effect === 'terminate-daemon');
+  expect(terminations).toEqual(row.effects.filter((effect) => effect === 'terminate-daemon'));
+}
 
 /** Waits until the guard has reacted to the input: it has ended, or looks again. */
 async function settle({ trace, agent }: RunningGuard, row: Row, from: number): Promise<void> {
@@ -216,6 +235,13 @@ const SCENARIOS: Readonly<Record<GuardInput, Scenario>> = {
   'keeper-ended': { give: (guard) => guard.breakKeeper() },
   stop: { give: (guard) => guard.signal('SIGTERM') },
   'wait-over': { give: (guard) => guard.passTime(73 * HOUR_S) },
+};
+
+/** The inputs that an answer about another task is. */
+const OTHERS_AS: Readonly<Partial<Record<GuardInput, (fault: Misbehaviour) => Scenario>>> = {
+  'no-lease-read': (fault) => ({ give: ({ agent }) => agent.misbehaves('look', fault, 1) }),
+  blind: (fault) => ({ give: ({ agent }) => agent.misbehaves('look', fault, 1) }),
+  'renewal-unanswered': (fault) => renewalThat(fault),
 };
 
 /** Lets the guard go on, and waits for what only a guard in this phase does. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { rows } from '../support/runs.ts';
-import { answer, BLOCKED, FAULTS, HANGS, HOUR_MS, metadata, TASK_ID } from './agent-endpoint.ts';
+import { answer, BLOCKED, FAULTS, HANGS, HOUR_MS, metadata, OTHERS, TASK_ID } from './agent-endpoint.ts';
 import { GUARD_SHELLS, guardTest, type RunningGuard, SECRET } from './running-guard.ts';
 
 describe.concurrent.each(GUARD_SHELLS)(
@@ -20,7 +20,9 @@ describe.concurrent.each(GUARD_SHELLS)(
       ]);
       const started = trace.events.findIndex((event) => event.startsWith('daemon: started'));
       const before = trace.events.slice(0, started).filter((event) => event.startsWith('agent:'));
-      expect(before).toEqual(['agent: protect 2880', 'agent: look', 'agent: metadata']);
+      expect(before).toEqual([
+        ...['agent: metadata', 'agent: protect 2880', 'agent: look', 'agent: metadata'],
+      ]);
       expect(agent.expiresAt - Date.now()).toBeGreaterThan(47 * HOUR_MS);
     });
 
@@ -32,6 +34,70 @@ describe.concurrent.each(GUARD_SHELLS)(
         },
       });
       await trace.until('guard: working');
+    });
+
+    test.for(
+      rows(
+        [
+          { is: 'no ARN', task: {} },
+          { is: 'null for the ARN', task: { TaskArn: null } },
+          { is: 'an ARN of the old format', task: { TaskArn: `arn:aws:ecs:eu-central-1:1:task/${TASK_ID}` } },
+        ],
+        1,
+      ),
+    )('reads answers with $is', async ({ task }, { start }) => {
+      const { trace } = await start({
+        shell,
+        prepare: (agent) => {
+          agent.task = task;
+        },
+      });
+      await trace.until('guard: working');
+    });
+
+    test.for(rows(OTHERS, 1))('starts no daemon while the agent shows $is', async ({ fault }, { start }) => {
+      const { trace, agent } = await start({
+        shell,
+        prepare: (it) => {
+          it.misbehaves('protect', fault);
+          it.misbehaves('look', fault);
+        },
+      });
+      await trace.until('agent: look', { times: 2 });
+      expect(trace.having('agent: protect 2880')).toHaveLength(2);
+      expect(trace.having('daemon:')).toEqual([]);
+      agent.behaves();
+      await trace.until('guard: working');
+      expect(trace.having('guard: leasing')).toEqual(['guard: leasing started', 'guard: leasing other-task']);
+    });
+
+    test('does not ask for a lease before it knows its task', async ({ start }) => {
+      const { trace, agent } = await start({
+        shell,
+        prepare: (it) => it.misbehaves('metadata', { kind: 'reset' }),
+      });
+      await trace.until('agent: metadata', { times: 3 });
+      expect(trace.having('agent: protect')).toEqual([]);
+      agent.behaves();
+      await trace.until('guard: working');
+    });
+
+    test('keeps little of an answer that never ends', async ({ start }) => {
+      const guard = await start({
+        shell,
+        intervalsMs: { CALL: 2_000 },
+        prepare: (agent) => {
+          for (const call of ['metadata', 'protect', 'look'] as const)
+            agent.misbehaves(call, { kind: 'endless' }, 1);
+        },
+      });
+      await guard.trace.until('guard: working');
+      expect(guard.trace.having('guard: leasing')).toEqual([
+        'guard: leasing started',
+        'guard: leasing metadata-curl-28',
+        'guard: leasing curl-28',
+      ]);
+      expect(guard.peakMib()).toBeLessThan(32);
     });
 
     test('counts a lease whose answer was lost', async ({ start }) => {
@@ -70,8 +136,10 @@ describe.concurrent.each(GUARD_SHELLS)(
             };
           },
         });
-        await trace.until('agent: look', { times: 2 });
-        expect(trace.having('agent: metadata')).toEqual([]);
+        const end = await trace.until('agent: look', { times: 2 });
+        const round = ['agent: metadata', 'agent: protect 2880', 'agent: look'];
+        const calls = trace.events.slice(0, end).filter((event) => event.startsWith('agent:'));
+        expect(calls).toEqual([...round, ...round]);
         expect(trace.having('daemon:')).toEqual([]);
         agent.behaves();
         agent.onCall = () => {};
@@ -119,7 +187,7 @@ describe.concurrent.each(GUARD_SHELLS)(
             why: 'curl-7',
             options: { environment: { ECS_AGENT_URI: 'http://127.0.0.1:1' } },
           },
-          { is: 'agent is slow', why: 'curl-28', options: { prepare: hang, intervalsMs: { CALL: 50 } } },
+          { is: 'agent is slow', why: 'curl-28', options: { prepare: hang, intervalsMs: { CALL: 1_500 } } },
           {
             is: 'metadata is missing',
             why: 'metadata-curl-3',
@@ -130,7 +198,11 @@ describe.concurrent.each(GUARD_SHELLS)(
             why: 'pool-not-named',
             options: { environment: { AUTOSCALER_POOL: undefined } },
           },
-          { is: 'curl does not run', why: 'curl-127', options: { prelude: 'curl() { return 127; }\n' } },
+          {
+            is: 'curl does not run',
+            why: 'metadata-curl-127',
+            options: { prelude: 'curl() { return 127; }\n' },
+          },
         ],
         2,
       ),

@@ -198,6 +198,14 @@ export class RunningGuard {
     return existsSync(`/proc/${this.daemonPid}`);
   }
 
+  /** The most memory that one of the guard's shells has used, in MiB. */
+  readonly peakMib = (): number => {
+    const shells = [this.process.pid, ...childrenOf(this.process.pid)].filter(
+      (pid) => pid !== this.daemonPid,
+    );
+    return Math.max(...shells.map(peakMibOf));
+  };
+
   /** Everything written by the guard and its daemon. */
   get output(): string {
     return this.trace.events.join('\n');
@@ -291,6 +299,13 @@ function parentOf(pid: string): number | undefined {
   } catch {
     return undefined; // it has gone meanwhile
   }
+}
+
+/** 0 if the process has gone. */
+function peakMibOf(pid: number | undefined): number {
+  const file = `/proc/${pid}/status`;
+  const [, kib] = /^VmHWM:\s+(\d+) kB$/m.exec(existsSync(file) ? readFileSync(file, 'utf8') : '') ?? [];
+  return Number(kib ?? 0) / 1024;
 }
 
 /** A line of the guard's log. Any other output becomes `noise`. */

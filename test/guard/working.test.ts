@@ -79,6 +79,14 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     expect(trace.having('guard: draining')).toEqual([]);
   });
 
+  test('keeps little of an answer that never ends', async ({ working }) => {
+    const { trace, agent, peakMib } = await working({ shell, intervalsMs: { CALL: 2_000 } });
+    agent.misbehaves('look', { kind: 'endless' }, 1);
+    await trace.until('guard: working sees-again');
+    expect(trace.having('guard: working blind')).toEqual(['guard: working blind-curl-28']);
+    expect(peakMib()).toBeLessThan(32);
+  });
+
   test('drains only after it could not look for 6 h, and shows this as soon as it can', async ({
     working,
   }) => {

@@ -15,6 +15,7 @@
 
 export type GuardPhase = 'leasing' | 'working' | 'draining' | 'left' | 'died' | 'stopping' | 'ended';
 
+/** An answer is usable if it has at most 8 KiB, and is about this task as far as it tells. */
 export type GuardInput =
   /** The lease was read back: enabled with 24 h or more left, and the task's desired status is RUNNING. */
   | 'lease-read'
@@ -37,6 +38,7 @@ export type GuardInput =
   /** A renewal was refused with DEPLOYMENT_BLOCKED; the second input: again, in a row. */
   | 'renewal-refused'
   | 'renewal-refused-again'
+  /** No usable answer. */
   | 'renewal-unanswered'
   | 'daemon-exited'
   /** The process that looks and renews has ended (killed, out of memory). There is no look after that. */
@@ -46,7 +48,7 @@ export type GuardInput =
   | 'wait-over';
 
 export type GuardEffect =
-  /** PUT 48 h, then read the lease back. */
+  /** Read which task this is, PUT 48 h, then read the lease back. */
   | 'take-lease'
   | 'start-daemon'
   | 'renew'
