@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plusMs, type TaskArn } from '../../lambda/decision/model/brands.ts';
+import { type OrganizationId, plusMs, type TaskArn } from '../../lambda/decision/model/brands.ts';
 import { SECOND_MS } from '../../lambda/decision/model/units.ts';
 import { LookMemory } from '../../lambda/look/look-memory.ts';
 import { NOW } from '../support/parts.ts';
@@ -19,6 +19,15 @@ describe('what a process remembers of its looks', () => {
     for (const second of seen) memory.add({ now: at(second), mismatches: ['a'], refused: [], pools: [] });
     if (missed !== undefined) memory.add({ now: at(missed), mismatches: [], refused: [], pools: [] });
     expect(memory.recall(at(now)).mismatches).toEqual(since === undefined ? {} : { a: at(since) });
+  });
+
+  it('heartbeats as the last look saw them', () => {
+    const memory = new LookMemory();
+    const heartbeats = [{ organizationId: 'org' as OrganizationId, oldAt: NOW }];
+    memory.add({ now: at(0), mismatches: [], refused: [], heartbeats });
+    expect(memory.recall(at(900)).heartbeats).toEqual(heartbeats);
+    memory.add({ now: at(910), mismatches: [], refused: [] });
+    expect(memory.recall(at(910)).heartbeats).toEqual([]);
   });
 
   it.each([

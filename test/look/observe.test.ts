@@ -317,6 +317,7 @@ describe('the record of recent jobs', () => {
 describe('previous jobs are read', () => {
   const failed = { id: jobId('failed'), status: 'failed' };
   const gone = aDaemon({ status: 'offline', last_seen_at: ago(30 * MINUTE), previous_job: failed });
+  const late = { ...gone, previous_job: { ...failed, status: 'succeeded' } };
   it.each([
     { daemon: aDaemon({ previous_job: failed }), asked: ['failed'], because: 'of an idle daemon' },
     { daemon: gone, asked: ['failed'], because: 'of a daemon that is gone, whose job failed' },
@@ -324,6 +325,16 @@ describe('previous jobs are read', () => {
       daemon: { ...gone, previous_job: { ...failed, status: 'succeeded' } },
       asked: [],
       because: 'not if the job of a daemon that is gone succeeded',
+    },
+    {
+      daemon: { ...late, last_seen_at: ago(150 * SECOND) },
+      asked: ['failed'],
+      because: 'of one whose heartbeat is late, which may be idle',
+    },
+    {
+      daemon: { ...late, last_seen_at: ago(151 * SECOND) },
+      asked: [],
+      because: 'not of one whose heartbeat is more than late',
     },
     {
       daemon: { ...gone, last_seen_at: ago(70 * MINUTE) },

@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { parseSnapshot } from '../../../lambda/adapters/snapshot-schema.ts';
 import { checkConfig } from '../../../lambda/config/check.ts';
 import { deliberate } from '../../../lambda/decision/decide.ts';
-import type { Drawn } from '../../support/picture.ts';
-import { draw } from '../../support/picture.ts';
+import type { Snapshot } from '../../../lambda/decision/model/snapshot.ts';
+import { ago, MINUTE, reading, SECOND } from '../../support/parts.ts';
+import { type Drawn, draw } from '../../support/picture.ts';
 import {
   actionsOf,
   all,
@@ -19,6 +20,7 @@ import {
   poolOf,
   taskIs,
 } from '../../support/planned.ts';
+import { buildAt, doneBy } from '../../support/stocked.ts';
 import { table } from '../../support/table.ts';
 import { pictureOf } from '../../support/world-in-words.ts';
 
@@ -63,6 +65,7 @@ const found = table<Row>`
   cpu I20m I20m                  | ${seen(91, 150)}                                               | heartbeats-late     | the next heartbeats may come
   cpu I20m I20m                  | ${seen(90, 91)}                                                | nothing             | one late heartbeat is none
   cpu B B                        | ${seen(151, 151)}                                              | ${OLD}              | daemons with jobs count too
+  cpu I20m I20m I20m             | ${seen(151, 91, 91)}                                           | ${OLD}              | the doubt tells of late ones too
   cpu L L L I20m I20m            | ${seen(20, 20, 20, 151, 151)}                                   | ${OLD}              | tasks that drain do not count
   cpu X X I20m I20m              | ${seen(600, 600, 20, 20)}                                      | nothing             | they have left
   cpu I20m I20m I20m I20m        | ${seen(901, 901)}                                              | tasks-without-daemon | the heartbeats of others come for 15 minutes
@@ -124,7 +127,8 @@ const acts = table<Act>`
   cpu I20m I20m I20m, warm 3       | ${seen(91)}                 | nothing                      | a late heartbeat launches nothing
   cpu I20m I20m I20m, warm 3       | ${seen(151)}                | cpu 3->4 floor               | this is no late heartbeat
   cpu I20m, warm 1; job            | ${seen(91)}                 | cpu 1->2 pending-jobs        | a job does not count on it
-  cpu I20m I20m I20m, warm 2       | ${seen(20, 91)}             | ask cpu#1                    | the late one drains first
+  cpu I30m I20m I20m, warm 2       | ${seen(20, 20, 91)}         | ask cpu#2                    | the late one drains first
+  cpu I20m I20m; 2 starts in 200s  | ${seen(91, 91)}             | nothing                      | both stay for the starts
 `;
 
 describe('what launches and drains', () => {
@@ -139,6 +143,43 @@ describe('what launches and drains', () => {
   });
 });
 
+describe('a daemon whose heartbeat is late', () => {
+  const late = (snapshot: Snapshot): Snapshot => ({
+    ...snapshot,
+    coder: {
+      ...snapshot.coder,
+      organizations: snapshot.coder.organizations.map((organization) => ({
+        ...organization,
+        daemons: reading(
+          organization.daemons.items.map((row) => ({ ...row, last_seen_at: ago(91 * SECOND) })),
+        ),
+      })),
+    },
+  });
+  const idle = (...minutes: readonly number[]) => ({ cpu: { idle: minutes.map((each) => each * MINUTE) } });
+
+  it.each([
+    {
+      rule: { free: 2, spareMs: 0 },
+      pools: idle(1, 2),
+      because: 'it counts among the free ones that are kept',
+    },
+    { rule: { free: 0, spareMs: 10 * MINUTE }, pools: idle(1), because: 'it may be spare' },
+    { isCold: true, pools: idle(6), because: 'the record is too short to drain it' },
+  ])('launches and drains nothing: $because', ({ because: _, ...world }) => {
+    expect(doneBy({ recent: [buildAt(ago(MINUTE))], ...world, change: late })).toEqual([]);
+  });
+
+  it('serves no job with the tags of a wrong key', () => {
+    const serves = (secondsAgo: number) =>
+      planOf('cpu I20m [gpu], ageMinutes 14, daemons [tpu]; 2 jobs [tpu]', seen(secondsAgo)).assignment.map(
+        ({ served, jobs }) => `${jobs} ${served}`,
+      );
+    expect(serves(90)).toEqual(['1 by-free', '1 by-busy']);
+    expect(serves(91)).toEqual([]);
+  });
+});
+
 const FLOOR = 'cpu 2->3 floor';
 const min2 = 'cpu I20m I20m, min 2';
 const at = (index: number, secondsAgo: number): Change => taskIs(index, { createdAt: iso(secondsAgo) });
@@ -149,6 +190,7 @@ const hourly = table<Act>`
   ${min2}                                      | ${seen(899, 899)}                                             | nothing   | they are unseen for less than 15 minutes
   cpu I20m I20m, warm 2                        | ${seen(900, 900)}                                             | ${FLOOR}  | the stock may have no daemon at all
   cpu I20m I20m                                | ${seen(900, 900)}                                             | nothing   | the pool has no floor
+  ${min2}                                      | ${all(seen(900, 900), listIs('jobs', { takenAt: iso(-61) }))} | nothing   | clocks differ, so only jobs launch tasks
   ${min2}                                      | ${all(seen(900, 900), at(0, 899))}                            | nothing   | one was launched since then
   ${min2}                                      | ${all(seen(900, 900), at(0, 901))}                            | ${FLOOR}  | it was launched before
   ${min2}                                      | ${all(seen(7200, 7200), at(0, 3599))}                         | nothing   | one was launched within the hour
@@ -171,6 +213,16 @@ describe('a floor or an autostart, while coderd sees no daemon of the pool', () 
   it.each(hourly)('launches $actions for $world: $because', ({ world, change, actions }) => {
     expect(inWords(actionsOf(planOf(world, change)))).toBe(actions);
   });
+});
+
+it('does not say that a daemon will drain soon', () => {
+  const { why } = poolOf(planOf('cpu I20m I20m I9m', seen(200, 200)), 'cpu');
+  expect(why.map(({ code }) => code)).toEqual(['holding-for-doubt']);
+});
+
+it('says why one task launches, beside the doubt', () => {
+  const { why } = poolOf(planOf(min2, seen(900, 900)), 'cpu');
+  expect(why.map(({ code }) => code)).toEqual(['floor', 'launching-to-be-seen', 'holding-for-doubt']);
 });
 
 describe('what a look remembers of heartbeats', () => {
@@ -205,7 +257,13 @@ describe('what a look remembers of heartbeats', () => {
   });
 
   it('holds tasks without rows while looks doubt them', () => {
-    expect(decideOf('cpu Z Z', () => {}, { oldAt: iso(20) }).codes).toContain(OLD);
+    const after = decideOf('cpu Z Z', () => {}, { oldAt: iso(20) });
+    expect(after.codes).toContain(OLD);
+    expect(after.next).toEqual({ oldAt: ms(0) });
+  });
+
+  it('is no doubt while all heartbeats may come yet', () => {
+    expect(decideOf('cpu I20m I20m', seen(91, 150)).next).toEqual({ late: { since: ms(0), at: ms(0) } });
   });
 
   it('is the time of the doubt', () => {

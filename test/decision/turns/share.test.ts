@@ -4,6 +4,7 @@ import { decide } from '../../../lambda/decision/decide.ts';
 import type { EpochMs, ServiceArn } from '../../../lambda/decision/model/brands.ts';
 import {
   aConfig,
+  aDaemon,
   ago,
   aJob,
   aLease,
@@ -17,6 +18,7 @@ import {
   jobId,
   MINUTE,
   reading,
+  SECOND,
 } from '../../support/parts.ts';
 
 type Given = {
@@ -99,4 +101,22 @@ it('leaves the other part no room for tasks that start in vain while old ones ho
   expect(pool?.why).toContainEqual(expect.objectContaining({ because: 'starts-failing' }));
   // the old one is replaced, so the new ones have room for one more
   expect(pool?.desired.to).toBe(4);
+});
+
+it('launches no task on demand beside an idle daemon on Spot whose heartbeat is late', () => {
+  const spot = aTask({ ...onSpot, taskArn: arnOf(1) });
+  const message = '(service Stack-spot) was unable to place a task. Reason: Capacity is unavailable.';
+  const countFor = (lastSeenAt: EpochMs) => {
+    const snapshot = aSnapshot({
+      organizations: [anOrganization({ daemons: reading([aDaemon({ last_seen_at: lastSeenAt })]) })],
+      services: [aService(), { ...spotService(2), events: [{ createdAt: just, message }] }],
+      tasks: [spot],
+      protections: [aLease({ taskArn: spot.taskArn })],
+    });
+    const config = aConfig(aPool({ capacity: ['spot', 'on-demand'], max: 3, warm: 1 }));
+    return decide(snapshot, config).pools[0]?.parts?.find(({ capacity }) => capacity === 'on-demand')?.desired
+      .to;
+  };
+  expect(countFor(ago(91 * SECOND))).toBe(0);
+  expect(countFor(ago(151 * SECOND))).toBe(1);
 });

@@ -115,6 +115,53 @@ describe('the row of a daemon', () => {
     expect(seen()).toMatchObject([['alive', 7 * DAY + 10 * MINUTE]]);
   });
 
+  it('has the time of the replica that the daemon is connected to, and gets no earlier one', () => {
+    const { model, connect, at } = coderdWorld();
+    connect('before');
+    model.heartbeats.behindMs = [45 * SECOND];
+    connect('after');
+    const seen = () => model.daemons().map(({ lastSeenAt }) => (lastSeenAt - START) / SECOND);
+    expect(seen()).toEqual([0, -45]);
+    at(MINUTE);
+    expect(seen()).toEqual([15, 15]);
+    model.heartbeats.behindMs = [2 * MINUTE];
+    at(2 * MINUTE);
+    expect(seen()).toEqual([15, 15]);
+  });
+
+  it('is called offline once its replica is behind by more than 90 s', () => {
+    const { model, connect } = coderdWorld();
+    model.heartbeats.behindMs = [91 * SECOND];
+    const { organizationId } = connect('one');
+    const query = { organizationId, limit: 0, ids: [], tags: {}, offline: true, statuses: [], maxAgeMs: 0 };
+    expect(model.listDaemons(query)).toMatchObject([{ status: 'offline' }]);
+  });
+
+  it('gets no heartbeat while they fail, but is written anew by a daemon that connects', () => {
+    const { model, connect, at } = coderdWorld();
+    connect('one');
+    connect('two').close();
+    model.heartbeats.fail = true;
+    at(MINUTE);
+    connect('two');
+    at(3 * MINUTE);
+    expect(model.daemons().map(({ lastSeenAt }) => lastSeenAt - START)).toEqual([0, MINUTE]);
+    model.heartbeats.fail = false;
+    at(4 * MINUTE);
+    expect(model.daemons().map(({ lastSeenAt }) => lastSeenAt - START)).toEqual([4 * MINUTE, 4 * MINUTE]);
+  });
+
+  it('stays when the connection is lost, and its daemon gets no job', () => {
+    const { model, connect, worker, submit, statuses, at } = coderdWorld();
+    connect('other');
+    const { id } = worker();
+    model.loseDaemons([id]);
+    submit();
+    at(5 * MINUTE);
+    expect(statuses()).toEqual(['pending']);
+    expect(model.daemon(id)?.lastSeenAt).toBe(START);
+  });
+
   it('is that of the name in its organization: id and creation stay, key and version change', () => {
     const { model, connect, at } = coderdWorld();
     const first = connect('one');

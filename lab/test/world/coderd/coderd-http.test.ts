@@ -29,9 +29,10 @@ async function served(options: Partial<CoderdOptions> = {}) {
 const idOf = (token: string): string => token.split('-')[0] ?? '';
 const ids = (found: readonly Item[]): readonly string[] => found.map(({ id }) => id);
 
-it('sends the date of the virtual clock and the version, with its commit', async () => {
-  const { get, at } = await served({ version: 'v2.30.0' });
-  at(90 * SECOND);
+it('sends the date by the clock of the replica that answers, and the version, with its commit', async () => {
+  const { get, at, model } = await served({ version: 'v2.30.0' });
+  model.heartbeats.answersAheadMs = 45 * SECOND;
+  at(45 * SECOND);
   const { headers } = await get('buildinfo', '');
   expect(headers.get('date')).toBe('Mon, 02 Mar 2026 08:01:30 GMT');
   expect(headers.get('x-coder-build-version')).toMatch(/^v2\.30\.0\+[0-9a-f]{7}$/);
