@@ -24,9 +24,9 @@ describe('what a process remembers of its looks', () => {
   it('heartbeats as the last look saw them', () => {
     const memory = new LookMemory();
     const heartbeats = [{ organizationId: 'org' as OrganizationId, oldAt: NOW }];
-    memory.add({ now: at(0), mismatches: [], refused: [], heartbeats });
+    memory.add({ now: at(0), mismatches: [], refused: [], pools: [], heartbeats });
     expect(memory.recall(at(900)).heartbeats).toEqual(heartbeats);
-    memory.add({ now: at(910), mismatches: [], refused: [] });
+    memory.add({ now: at(910), mismatches: [], refused: [], pools: [] });
     expect(memory.recall(at(910)).heartbeats).toEqual([]);
   });
 

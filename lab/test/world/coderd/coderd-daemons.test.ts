@@ -118,21 +118,22 @@ describe('the row of a daemon', () => {
   it('has the time of the replica that the daemon is connected to, and gets no earlier one', () => {
     const { model, connect, at } = coderdWorld();
     connect('before');
-    model.heartbeats.behindMs = [45 * SECOND];
+    model.heartbeatAgeMs = () => 45 * SECOND;
     connect('after');
     const seen = () => model.daemons().map(({ lastSeenAt }) => (lastSeenAt - START) / SECOND);
     expect(seen()).toEqual([0, -45]);
     at(MINUTE);
     expect(seen()).toEqual([15, 15]);
-    model.heartbeats.behindMs = [2 * MINUTE];
+    model.heartbeatAgeMs = () => 2 * MINUTE;
     at(2 * MINUTE);
     expect(seen()).toEqual([15, 15]);
   });
 
   it('is called offline once its replica is behind by more than 90 s', () => {
     const { model, connect } = coderdWorld();
-    model.heartbeats.behindMs = [91 * SECOND];
-    const { organizationId } = connect('one');
+    model.heartbeatAgeMs = () => 91 * SECOND;
+    connect('one');
+    const [{ organizationId } = { organizationId: '' as never }] = model.daemons();
     const query = { organizationId, limit: 0, ids: [], tags: {}, offline: true, statuses: [], maxAgeMs: 0 };
     expect(model.listDaemons(query)).toMatchObject([{ status: 'offline' }]);
   });
@@ -141,12 +142,12 @@ describe('the row of a daemon', () => {
     const { model, connect, at } = coderdWorld();
     connect('one');
     connect('two').close();
-    model.heartbeats.fail = true;
+    model.heartbeatAgeMs = () => undefined;
     at(MINUTE);
     connect('two');
     at(3 * MINUTE);
     expect(model.daemons().map(({ lastSeenAt }) => lastSeenAt - START)).toEqual([0, MINUTE]);
-    model.heartbeats.fail = false;
+    model.heartbeatAgeMs = () => 0;
     at(4 * MINUTE);
     expect(model.daemons().map(({ lastSeenAt }) => lastSeenAt - START)).toEqual([4 * MINUTE, 4 * MINUTE]);
   });

@@ -31,7 +31,7 @@ const ids = (found: readonly Item[]): readonly string[] => found.map(({ id }) =>
 
 it('sends the date by the clock of the replica that answers, and the version, with its commit', async () => {
   const { get, at, model } = await served({ version: 'v2.30.0' });
-  model.heartbeats.answersAheadMs = 45 * SECOND;
+  model.dateAheadMs = () => 45 * SECOND;
   at(45 * SECOND);
   const { headers } = await get('buildinfo', '');
   expect(headers.get('date')).toBe('Mon, 02 Mar 2026 08:01:30 GMT');
