@@ -18,9 +18,14 @@ export function jobsTookMs({ organizations }: Snapshot['coder']): number {
   return sum(organizations, ({ jobs, previousJobs }) => (jobs.tookMs ?? 0) + (previousJobs.tookMs ?? 0));
 }
 
-/** The least delay until the next look, in milliseconds: a whole part of the minute, at whose end the schedule looks. */
+/**
+ * The least delay until the next look, in milliseconds: a whole part of the minute, at whose end the schedule looks.
+ * 0: the lists took no time.
+ */
 export function leastDelayMs(coder: Snapshot['coder']): number {
-  const looks = Math.floor(SCHEDULE_MS / (PAUSE_TIMES * jobsTookMs(coder) + EARLY_MS));
+  const tookMs = jobsTookMs(coder);
+  if (tookMs === 0) return 0;
+  const looks = Math.floor(SCHEDULE_MS / (PAUSE_TIMES * tookMs + EARLY_MS));
   return SCHEDULE_MS / Math.max(1, looks);
 }
 

@@ -5,7 +5,7 @@
  *
  * - late: for a minute more, the time until the next heartbeat. It concerns this task alone, and is no doubt.
  * - old: the doubt. At least two, and at least half, of an organization's daemons with a lease look so at once. It
- *   leaves out those that coderd has not seen for 15 minutes while it wrote the heartbeats of others.
+ *   leaves out those that coderd had not seen for 15 minutes when it wrote a heartbeat of another one.
  */
 import { type EpochMs, isoTime } from '../model/brands.ts';
 import type { Doubt, FindingOf } from '../model/plan.ts';
@@ -17,6 +17,8 @@ import type { PoolView } from './supply.ts';
 import type { TaskView } from './task-state.ts';
 
 const LEFT_OUT_AFTER_MS = 15 * MINUTE_MS;
+/** coderd lists no daemon that it has not seen for longer (lambda/adapters/coderd/coderd.ts). */
+const LISTED_MS = HOUR_MS;
 /** Once coderd writes heartbeats again, all have come within a minute. */
 const REMEMBERED_MS = 3 * MINUTE_MS;
 /** The heartbeats of a daemon that dies are late for a minute only. */
@@ -52,8 +54,11 @@ export function judgeHeartbeats(
     .filter((view) => view.organization === organization)
     .flatMap((view) => leasedIn(view, now));
   const unseen = leased.filter(isUnseen);
-  const othersBeat = daemons.items.some((daemon) => isBeating(daemon, now));
-  const judged = leased.filter(({ unseenMs }) => !othersBeat || unseenMs <= LEFT_OUT_AFTER_MS);
+  const lastBeat = Math.max(...daemons.items.map((daemon) => lastBeatOf(daemon, now)));
+  const judged = leased.filter(({ unseenMs }) => {
+    const seenAt = now - Math.min(unseenMs, LISTED_MS);
+    return lastBeat - seenAt <= LEFT_OUT_AFTER_MS;
+  });
   const wereOld = isWithin(REMEMBERED_MS, before?.oldAt, now);
   const mayLackRows = wereOld || daemons.items.length > 0;
   const oldAt = lookOldTogether(judged, { mayLackRows, now }) ? now : wereOld ? before?.oldAt : undefined;
@@ -82,9 +87,11 @@ function isWithin(ms: number, at: EpochMs | undefined, now: EpochMs): boolean {
   return at !== undefined && at <= now && now - at <= ms;
 }
 
-/** Whether coderd has lately written a heartbeat of this daemon, and not only its row. */
-function isBeating(daemon: Daemon, now: EpochMs): boolean {
-  return isAlive(daemon, now) && (daemon.last_seen_at ?? 0) - daemon.created_at >= HEARTBEAT_MS / 2;
+/** When coderd last wrote heartbeats of this daemon, which may have gone since; not only its row. */
+function lastBeatOf(daemon: Daemon, now: EpochMs): number {
+  const { last_seen_at, created_at } = daemon;
+  if (last_seen_at == null || last_seen_at - created_at < HEARTBEAT_MS / 2) return Number.NEGATIVE_INFINITY;
+  return isAlive(daemon, now) ? now : last_seen_at;
 }
 
 /**

@@ -72,7 +72,7 @@ const found = table<Row>`
   cpu I20m I20m I20m I20m        | ${seen(900, 900)}                                              | ${OLD}              | the heartbeats of others come for less
   cpu I20m I20m I20m             | ${all(seen(901, 901), registered(2, 20))}                      | ${OLD}              | the other has only registered
   cpu I20m I20m; stranger        | ${seen(901, 901)}                                              | tasks-without-daemon | those of a daemon outside the pools come
-  cpu Z I20m                     | ${seen(151)}                                                   | ${OLD}              | a row may be too old to be listed
+  cpu Z I20m                     | ${seen(151)}                                                   | tasks-without-daemon | the heartbeats of the other came for an hour longer
   cpu Z Z I20m, ageMinutes 61    | ${registered(0, 20)}                                           | ${OLD}              | all rows may be too old to be listed
   cpu Z Z I20m, ageMinutes 59    | ${registered(0, 20)}                                           | tasks-without-daemon | younger rows are listed, so a key was deleted
   cpu Z Z                        | ${() => {}}                                                    | daemons-empty-while-leased+tasks-without-daemon | that is another doubt
