@@ -78,7 +78,9 @@ const snapshotSchema = z.object({
       serviceSchema.extend({
         changedFrom: z.int().exactOptional(),
         changesByOthers: z.array(time).exactOptional(),
-        shortage: z.object({ lastedMs: z.int().nonnegative(), until: time }).exactOptional(),
+        shortage: z
+          .object({ lastedMs: z.int().nonnegative(), until: time, changedAt: time.optional() })
+          .exactOptional(),
       }),
     ),
     tasks: reading(taskSchema),

@@ -67,7 +67,7 @@ export class DesiredCounts {
       tasks: runningCount + pendingCount,
       set: isKnown ? set.slice(index + 1) : [],
       changes: [...(known?.changes ?? []), ...(isOwn ? [] : [now])],
-      shortage: shortageOf(service, known, now),
+      shortage: shortageOf(service, { known, updatedAt, now }),
     };
     this.#known.set(serviceArn, next);
     return {
@@ -86,8 +86,11 @@ function rememberedOf({ changes, shortage }: Known, now: EpochMs): Partial<Servi
 /** Without creating one. A lowered count ends no shortage: ECS has still created nothing. */
 function shortageOf(
   { desiredCount, runningCount, pendingCount }: Service,
-  known: Known | undefined,
-  now: EpochMs,
+  {
+    known,
+    updatedAt,
+    now,
+  }: { readonly known: Known | undefined; readonly updatedAt: number; readonly now: EpochMs },
 ): Shortage | undefined {
   const tasks = runningCount + pendingCount;
   const { shortage } = known ?? {};
@@ -96,5 +99,6 @@ function shortageOf(
   if (desiredCount <= tasks) return before;
   const wasShort = before !== undefined && before.until === known?.seenAt && now - before.until <= WATCHED_MS;
   const lastedMs = (before?.lastedMs ?? 0) + (wasShort ? now - before.until : 0);
-  return { lastedMs, until: now };
+  const changedAt = known === undefined && updatedAt > 0 ? (updatedAt as EpochMs) : before?.changedAt;
+  return { lastedMs, until: now, ...(changedAt === undefined ? {} : { changedAt }) };
 }

@@ -97,6 +97,14 @@ it.each([
   expect(lookAt(looks)?.changesByOthers).toEqual(expected);
 });
 
+it('tells when the service changed last if the first look of the process saw tasks missing', () => {
+  const sight = { now: NOW, isSole: false };
+  expect(new DesiredCounts().compare(seen(2, 0, -60_000), sight).shortage?.changedAt).toBe(NOW - 60_000);
+  const counts = new DesiredCounts();
+  counts.compare(seen(2, 2, -60_000), sight);
+  expect(counts.compare(seen(4, 2, -1_000), sight).shortage).toEqual({ lastedMs: 0, until: NOW });
+});
+
 it('leaves out what others change while a pause of the pool lasts', () => {
   const counts = new DesiredCounts();
   const pause = {

@@ -235,7 +235,12 @@ export type Service = {
 };
 
 /** For how long ECS has had fewer tasks than the desired count, and when that was last seen. */
-export type Shortage = { readonly lastedMs: number; readonly until: EpochMs };
+export type Shortage = {
+  readonly lastedMs: number;
+  readonly until: EpochMs;
+  /** When the service had last changed, if the first look of this process saw the shortage: it may be older. */
+  readonly changedAt?: EpochMs | undefined;
+};
 
 export type Task = {
   readonly taskArn: TaskArn;

@@ -48,7 +48,7 @@ export const placementEvents = memoized((events: readonly ServiceEvent[]): reado
 export function derivePlacement(
   { events = [], shortage }: Pick<Service, 'events' | 'shortage'>,
   tasks: readonly Task[],
-  { now, startMs }: { readonly now: EpochMs; readonly startMs: number },
+  { now, startMs, waitingSince }: Expectation & { readonly now: EpochMs },
 ): PlacementFailure | undefined {
   const placed = [
     ...events.flatMap(({ message, createdAt }) => (STARTED.test(message) ? [createdAt] : [])),
@@ -61,18 +61,30 @@ export function derivePlacement(
   const first = failures[0];
   const newest = failures.at(-1);
   if (first === undefined || newest === undefined || now - newest.createdAt > EVENT_HOLDS_MS)
-    return silentFailure(shortage, { lastPlaced, startMs });
+    return silentFailure(shortage, { lastPlaced, startMs, waitingSince });
   return { since: first.createdAt, reason: reasonOf(newest.message) };
 }
 
-/** Tasks that have been missing for much longer than a start takes. */
+type Expectation = {
+  readonly startMs: number;
+  /** Since when a job waits that the pool can run. Undefined: none does, or ECS's tasks are unread. */
+  readonly waitingSince?: EpochMs | undefined;
+};
+
+/**
+ * Tasks that have been missing for much longer than a start takes. A process that has just started has not
+ * seen since when: then they have been missing since the service changed last and a job has waited.
+ */
 function silentFailure(
   shortage: Shortage | undefined,
-  { lastPlaced, startMs }: { readonly lastPlaced: number; readonly startMs: number },
+  { lastPlaced, startMs, waitingSince }: Expectation & { readonly lastPlaced: number },
 ): PlacementFailure | undefined {
   if (shortage === undefined) return undefined;
-  const { until, lastedMs } = shortage;
-  const since = Math.max(until - lastedMs, lastPlaced) as EpochMs;
+  const { until, lastedMs, changedAt } = shortage;
+  const seen = until - lastedMs;
+  const told =
+    changedAt === undefined || waitingSince === undefined ? seen : Math.max(changedAt, waitingSince);
+  const since = Math.max(Math.min(seen, told), lastPlaced) as EpochMs;
   const expectedMs = Math.min(MISSING_MS.most, Math.max(MISSING_MS.least, 2 * startMs));
   return until - since < expectedMs ? undefined : { since, reason: SILENT };
 }

@@ -1,4 +1,6 @@
 /** What the starts of one pool's tasks tell: how long they take, and whether they fail. */
+
+import type { EpochMs } from '../model/brands.ts';
 import type { PoolConfig } from '../model/config.ts';
 import type { StartTime } from '../model/plan.ts';
 import type { Service, Task } from '../model/snapshot.ts';
@@ -23,7 +25,7 @@ export type PoolStarts = {
 /** Derives them, and when a task of the pool is late. */
 export function startsOf(
   starts: Starts,
-  { pool, service, credentials, ...leases }: StartsInput,
+  { pool, service, credentials, waitingSince, ...leases }: StartsInput,
 ): PoolStarts & Pick<Lateness, 'lateAfterMs'> {
   const { now } = leases;
   const startTime = learnStartTime({ ...starts, settingMs: pool.startTimeMs });
@@ -36,7 +38,12 @@ export function startsOf(
     startTime,
     lateAfterMs,
     failing: deriveFailingStarts({ ...starts, ...leases, lateAfterMs, isOutdated }),
-    placement: service && derivePlacement(service, starts.tasks, { now, startMs: startTime.p95Ms }),
+    placement:
+      service &&
+      derivePlacement(service, starts.tasks, {
+        ...{ now, startMs: startTime.p95Ms },
+        waitingSince,
+      }),
   };
 }
 
@@ -44,4 +51,6 @@ type StartsInput = {
   readonly pool: PoolConfig;
   readonly service: Service | undefined;
   readonly credentials: readonly Credential[];
+  /** Since when a job waits that the pool can run. */
+  readonly waitingSince: EpochMs | undefined;
 } & Required<Pick<Lateness, 'now' | 'leasedAt'>>;

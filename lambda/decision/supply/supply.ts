@@ -6,7 +6,7 @@ import { memoized } from '../model/memoize-by-object.ts';
 import type { MalformedOverride, Override } from '../model/plan.ts';
 import { isForeign, isOwn, POOL_TAG, poolOfService, tagOf } from '../model/service-tags.ts';
 import type { Daemon, OrganizationReadings, Protection, Service, Snapshot, Task } from '../model/snapshot.ts';
-import { normalizeTags, type TagSet } from '../model/tags.ts';
+import { covers, normalizeTags, type TagSet } from '../model/tags.ts';
 import { isKnownVersion } from '../model/version.ts';
 import { deriveOverrides } from '../settings/overrides.ts';
 import { partsOf } from '../settings/parts.ts';
@@ -135,6 +135,7 @@ function derivePoolView({
   };
   const { lateAfterMs, ...derivedStarts } = startsOf(judged, {
     ...{ pool, service, credentials, now },
+    waitingSince: snapshot.ecs.tasks.status === 'ok' ? waitingSince(pool, organization) : undefined,
     leasedAt: leased,
   });
   const { failing } = derivedStarts;
@@ -195,6 +196,21 @@ function derivePoolView({
     orphans: service !== undefined && areTasksKnown && !isSpotPart(pool.name) ? orphans : [],
     share: undefined,
   };
+}
+
+/** Since when the oldest job waits that a pool can run. */
+function waitingSince(
+  { tags }: PoolConfig,
+  organization: OrganizationReadings | undefined,
+): EpochMs | undefined {
+  const own = normalizeTags(tags);
+  const waiting = organization?.jobs.items.flatMap(({ status, created_at, tags: wanted }) =>
+    status === 'pending' && covers(own, normalizeTags(wanted)) ? [created_at] : [],
+  );
+  return waiting?.reduce<EpochMs | undefined>(
+    (oldest, at) => (at < (oldest ?? at + 1) ? at : oldest),
+    undefined,
+  );
 }
 
 /** The services with a pool's tag: none of another stack; of no stack only if none has this stack's tag. */

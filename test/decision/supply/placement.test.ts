@@ -117,6 +117,27 @@ describe('a placement failure', () => {
     expect(found?.since).toBe(since === undefined ? undefined : ago(since * MINUTE));
   });
 
+  it.each([
+    { changed: 20, waited: 20, since: 20, because: 'nothing has changed for 20 min, and a job waits for it' },
+    { changed: 20, waited: 9, since: 9, because: 'the job came later' },
+    { changed: 9, waited: 20, since: 9, because: 'the count was raised later' },
+    { changed: 3, waited: 20, since: undefined, because: 'the count was raised just now' },
+    { changed: 20, waited: 3, since: undefined, because: 'the job has just come' },
+    {
+      changed: 20,
+      waited: undefined,
+      since: undefined,
+      because: 'no job says that a task is missing for long',
+    },
+    { changed: undefined, waited: 20, since: undefined, because: 'this process saw the shortage begin' },
+  ])('of which a first look saw nothing lasts for $since min: $because', ({ changed, waited, since }) => {
+    const minutesAgo = (minutes: number | undefined) =>
+      minutes === undefined ? undefined : ago(minutes * MINUTE);
+    const shortage = { lastedMs: 0, until: NOW, changedAt: minutesAgo(changed) };
+    const found = derivePlacement({ shortage }, [], { ...AT, waitingSince: minutesAgo(waited) });
+    expect(found?.since).toBe(minutesAgo(since));
+  });
+
   it('is unknown in a snapshot without events', () => {
     expect(derivePlacement({}, [], AT)).toBeUndefined();
   });

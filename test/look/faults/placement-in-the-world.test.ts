@@ -3,7 +3,9 @@
  * the plan has the reason.
  */
 import { describe, expect, it } from 'vitest';
-import type { LookResult } from '../../../lambda/look/look.ts';
+import { VirtualScheduler } from '../../../lab/world/base/virtual-scheduler.ts';
+import { inProcessPorts } from '../../../lab/world/in-process/ports.ts';
+import { type LookResult, lookAndAct } from '../../../lambda/look/look.ts';
 import { type LabOptions, type LabPool, startLongLab } from '../../support/lab.ts';
 
 const CAPACITY =
@@ -99,5 +101,25 @@ describe('a pool whose tasks ECS neither creates nor mentions', () => {
     });
     expect(succeeded()).toBe(4);
     expect(desired('cheap')).toBe(0);
+  });
+
+  it('leaves its jobs to another pool also where no process of the function lives for two looks', async () => {
+    const { world, config, pass, addJobs, succeeded } = await startSilent([cheap, other], {
+      overHttp: false,
+    });
+    addJobs(4);
+    const looks: LookResult[] = [];
+    for (let passed = 0; passed < 900; passed += 10) {
+      pass(10);
+      const ports = inProcessPorts(world, { scheduler: new VirtualScheduler(world.timeline) });
+      looks.push(await lookAndAct(ports(), config));
+    }
+    const told = looks.findIndex(({ plan }) =>
+      plan.findings.some(({ code }) => code === 'placement-failing'),
+    );
+    expect(told * 10).toBeGreaterThan(290);
+    expect(told * 10).toBeLessThan(330);
+    expect(succeeded()).toBe(4);
+    expect(world.ecs.counts().launched).toBeLessThanOrEqual(5);
   });
 });
