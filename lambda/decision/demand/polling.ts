@@ -20,7 +20,9 @@ export function jobsTookMs({ organizations }: Snapshot['coder']): number {
 
 /** The least delay until the next look, in milliseconds: a whole part of the minute, at whose end the schedule looks. */
 export function leastDelayMs(coder: Snapshot['coder']): number {
-  const looks = Math.floor(SCHEDULE_MS / (PAUSE_TIMES * jobsTookMs(coder) + EARLY_MS));
+  const tookMs = jobsTookMs(coder);
+  if (tookMs === 0) return 0;
+  const looks = Math.floor(SCHEDULE_MS / (PAUSE_TIMES * tookMs + EARLY_MS));
   return SCHEDULE_MS / Math.max(1, looks);
 }
 
