@@ -195,8 +195,12 @@ export async function observeEcs(ecs: ReadableEcs, now?: EpochMs): Promise<Snaps
     ({ lastStatus, desiredStatus }) => lastStatus === 'RUNNING' && desiredStatus === 'RUNNING',
   );
   const protections = await ecs.protections(running.map(({ taskArn }) => taskArn));
-  const { cluster, stack } = ecs;
-  return { cluster, ...(stack === undefined ? {} : { stack }), services, tasks, protections };
+  const { cluster, stack, ownsCluster } = ecs;
+  return {
+    ...{ cluster, services, tasks, protections },
+    ...(stack === undefined ? {} : { stack }),
+    ...(ownsCluster ? { ownsCluster } : {}),
+  };
 }
 
 /** Reads the metadata of the secrets that the pools' tasks get. Does not throw. */

@@ -87,6 +87,8 @@ export interface ReadableEcs {
   readonly cluster: string;
   /** The stack of this deployment; undefined: unknown. */
   readonly stack?: string | undefined;
+  /** Whether the stack made the cluster: then its tasks are listed together. @default false */
+  readonly ownsCluster?: boolean | undefined;
   /**
    * The services of the cluster that have the pool tag. `now` (the function's clock): with what this
    * process remembers of them.

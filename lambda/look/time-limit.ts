@@ -44,10 +44,11 @@ export class TimeLimit {
   }
 
   ecs(ecs: ReadableEcs): ReadableEcs {
-    const { cluster, stack } = ecs;
+    const { cluster, stack, ownsCluster } = ecs;
     return {
       cluster,
       stack,
+      ownsCluster,
       services: (now) => this.#reading(`listing services of cluster "${cluster}"`, ecs.services(now)),
       tasks: (services) => this.#reading(`listing tasks of cluster "${cluster}"`, ecs.tasks(services)),
       protections: (tasks) =>

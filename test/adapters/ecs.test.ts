@@ -1,5 +1,6 @@
 /** The ECS adapter with the simulated ECS, through the real SDK client. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { connect } from '../../lambda/connect.ts';
 import type { TaskArn } from '../../lambda/decision/model/brands.ts';
 import { startLab } from '../support/lab.ts';
 
@@ -84,9 +85,90 @@ describe('readings', () => {
     expect(calls.filter((call) => call === 'ListServices')).toHaveLength(1);
   });
 
+  describe('of a cluster of the stack', () => {
+    async function owned(pools: readonly ReturnType<typeof pool>[]) {
+      const calls: string[] = [];
+      const lab = await startLab({
+        pools,
+        onRequest: ({ service, operation }) => service === 'ecs' && calls.push(operation),
+      });
+      lab.pass(600);
+      const connection = connect(lab.config, lab.world.ecs.clusterName, undefined, { ownsCluster: true });
+      onTestFinished(connection.close);
+      const { ecs } = connection.ports();
+      const read = async () => {
+        const services = await ecs.services();
+        calls.length = 0;
+        return (await ecs.tasks(services.items)).items;
+      };
+      const stop = (name: string) => {
+        for (const { identity } of lab.world.ecs.tasks())
+          if (identity.serviceName === lab.world.service(name).identity.name)
+            lab.world.ecs.stopTask(identity.id);
+      };
+      return { lab, ecs, calls, read, stop };
+    }
+
+    it('take two lists for the tasks of all pools', async () => {
+      const { calls, read } = await owned([pool('a', 2), pool('b', 3), pool('c', 0)]);
+      expect(await read()).toHaveLength(5);
+      expect(calls.filter((call) => call === 'ListTasks')).toHaveLength(2);
+    });
+
+    it('list stopped tasks again after a minute, or once a task of the last look is gone', async () => {
+      const { lab, ecs, calls } = await owned([pool('a', 2), pool('b', 3)]);
+      const lists = async (passS: number, isLook = true) => {
+        lab.pass(passS);
+        const services = await ecs.services(isLook ? lab.world.timeline.now() : undefined);
+        calls.length = 0;
+        const { items } = await ecs.tasks(services.items);
+        const stopped = items.filter(({ lastStatus }) => lastStatus === 'STOPPED').length;
+        return [calls.filter((call) => call === 'ListTasks').length, stopped];
+      };
+      expect(await lists(0)).toEqual([2, 0]);
+      expect(await lists(10)).toEqual([1, 0]);
+      const [first] = lab.world.ecs.tasks();
+      lab.world.ecs.stopTask(first?.identity.id ?? '');
+      expect(await lists(40)).toEqual([2, 1]);
+      expect(await lists(10)).toEqual([1, 1]);
+      expect(await lists(49)).toEqual([1, 1]);
+      expect(await lists(1)).toEqual([2, 1]);
+      expect(await lists(1, false)).toEqual([2, 1]);
+      expect(await lists(1, false)).toEqual([2, 1]);
+    });
+
+    it('list stopped tasks again if a service is new', async () => {
+      const { lab, ecs, calls } = await owned([pool('a', 2), pool('b', 3)]);
+      const { items } = await ecs.services(lab.world.timeline.now());
+      await ecs.tasks(items.slice(0, 1));
+      calls.length = 0;
+      await ecs.tasks(items);
+      expect(calls.filter((call) => call === 'ListTasks')).toHaveLength(2);
+    });
+
+    it('take none without services', async () => {
+      const { calls, ecs } = await owned([pool('a', 1)]);
+      expect((await ecs.tasks([])).items).toEqual([]);
+      expect(calls).toEqual([]);
+    });
+
+    it('have the stopped tasks of each pool although another one has more than are read', async () => {
+      const { lab, read, stop } = await owned([pool('crashing', 330), pool('quiet', 2)]);
+      stop('crashing');
+      stop('quiet');
+      lab.pass(200);
+      const stopped = (await read()).filter(({ lastStatus }) => lastStatus === 'STOPPED');
+      const ofPool = (name: string) => {
+        const group = `service:${lab.world.service(name).identity.name}`;
+        return stopped.filter((task) => task.group === group).length;
+      };
+      expect(ofPool('quiet')).toBe(2);
+      expect(ofPool('crashing')).toBeGreaterThanOrEqual(300);
+    });
+  });
+
   it('fail with the error of ECS if the cluster does not exist', async () => {
     const lab = await startLab({ pools: [pool('cpu', 0)] });
-    const { connect } = await import('../../lambda/connect.ts');
     const { ecs } = connect(lab.config, 'nowhere', undefined).ports();
     const services = await ecs.services();
     expect(services.status).toBe('failed');

@@ -52,6 +52,7 @@ export function inProcessPorts(world: World, options: InProcessOptions): () => P
   const client = inProcessEcs(world.ecs, ecs);
   const remembered = {
     stack: options.stack ?? world.stackName,
+    ownsCluster: true,
     counts: new DesiredCounts(),
     parse: parseOnce,
   };

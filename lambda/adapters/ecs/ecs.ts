@@ -3,9 +3,9 @@
  * writes. One adapter serves one invocation and lists services once.
  *
  * Calls run in parallel and stay within AWS's bucket of 100 cluster reads, refilled with 20 a
- * second (docs/internals/aws.md §2). Tasks are listed by service, so other services in a shared
- * cluster cost nothing. If there are many services, one list of the whole cluster takes fewer
- * calls.
+ * second (docs/internals/aws.md §2). In a shared cluster tasks are listed by service, so other
+ * services cost nothing. In a cluster of the stack's own, or for many services, lists of the whole
+ * cluster take fewer calls.
  */
 import {
   DescribeServicesCommand,
@@ -23,6 +23,7 @@ import type { EpochMs, ServiceArn, TaskArn } from '../../decision/model/brands.t
 import { batchesOf } from '../../decision/model/collections.ts';
 import { POOL_TAG } from '../../decision/model/service-tags.ts';
 import type { Protection, Reading, Service, Task } from '../../decision/model/snapshot.ts';
+import { MINUTE_MS } from '../../decision/model/units.ts';
 import { placementEvents } from '../../decision/supply/placement.ts';
 import type { Ecs, Refusal } from '../../look/ports.ts';
 import { describeAwsError, THROTTLES } from '../shared/aws-calls.ts';
@@ -36,7 +37,8 @@ const SERVICES_A_CALL = 10;
 const TASKS_A_CALL = 100;
 /** The most stopped tasks to read from a list: a crash loop leaves thousands an hour. */
 const STOPPED_READ = 300;
-/** With more services than this, one list of the whole cluster takes fewer calls than a list for each. */
+const STOPPED_KEPT_MS = MINUTE_MS;
+/** With more services than this, lists of the whole cluster take fewer calls in a shared cluster too. */
 const MANY_SERVICES = 20;
 /** 23 h, the drain request (docs/internals/architecture.md, "The lease"): longer than any build. */
 const ASK_MINUTES = 1380;
@@ -47,10 +49,20 @@ const PROTECT_MINUTES = 30;
 const LONG_ARN = /:service\/[^/]+\/[^/]+$/;
 
 type Scope = { readonly serviceName?: string };
+type DesiredStatus = 'RUNNING' | 'STOPPED';
+
+type StoppedTasks = {
+  readonly arns: readonly string[];
+  readonly at: number;
+  readonly names: string;
+  readonly running: ReadonlySet<string>;
+};
 
 type EcsOptions = {
   /** The stack of this deployment. @default unknown: every service with a pool tag may belong to it */
   readonly stack?: string | undefined;
+  /** Whether the stack made the cluster, so that hardly anything else runs in it. @default false */
+  readonly ownsCluster?: boolean | undefined;
   /** The counts that earlier invocations of this process saw and set. @default none */
   readonly counts?: DesiredCounts;
   /** Parses answers of ECS. @default with the schema alone */
@@ -66,22 +78,29 @@ export class EcsError extends Error {
 export class EcsAdapter implements Ecs {
   readonly cluster: string;
   readonly stack: string | undefined;
+  readonly ownsCluster: boolean;
   readonly #client: ECSClient;
   /** AWS's time, from the latest DescribeServices answer. */
   #answeredAt: EpochMs | undefined;
   readonly #counts: DesiredCounts;
   readonly #parseWith: Parse;
   #arns: Promise<readonly string[]> | undefined;
+  /** By the function's clock. Undefined: not in a look. */
+  #lookedAt: EpochMs | undefined;
+  /** The stopped tasks, and the running ones of the last look. */
+  #stopped: StoppedTasks | undefined;
 
   constructor(client: ECSClient, cluster: string, options: EcsOptions = {}) {
     this.#client = client;
     this.cluster = cluster;
     this.stack = options.stack;
+    this.ownsCluster = options.ownsCluster ?? false;
     this.#counts = options.counts ?? new DesiredCounts();
     this.#parseWith = options.parse ?? ((schema, value) => schema.safeParse(value));
   }
 
   async services(now?: EpochMs): Promise<Reading<Service>> {
+    this.#lookedAt = now;
     const services = await this.#readServices(now);
     return this.#answeredAt === undefined ? services : { ...services, takenAt: this.#answeredAt };
   }
@@ -105,11 +124,7 @@ export class EcsAdapter implements Ecs {
   tasks(services: readonly Service[]): Promise<Reading<Task>> {
     return reading(`listing tasks of cluster "${this.cluster}"`, async () => {
       const names = services.map(({ serviceName }) => serviceName);
-      const scopes = names.length > MANY_SERVICES ? [{}] : names.map((serviceName) => ({ serviceName }));
-      const lists = await Promise.all(
-        scopes.flatMap((scope) => [this.#listTasks(scope, 'RUNNING'), this.#listTasks(scope, 'STOPPED')]),
-      );
-      const arns = [...new Set(lists.flat())];
+      const arns = await this.#listTasksOf(names);
       const parts = await Promise.all(
         batchesOf(arns, TASKS_A_CALL).map((batch) => this.#describeTasks(batch)),
       );
@@ -217,8 +232,36 @@ export class EcsAdapter implements Ecs {
     return { items: items.map(withEvents), leftOut };
   }
 
+  /** Stopped tasks are listed again after a minute, and once a task or a service of the last look is gone. */
+  async #listTasksOf(names: readonly string[]): Promise<readonly string[]> {
+    const each = names.map((serviceName) => ({ serviceName }));
+    const isShort = names.length > 0 && (this.ownsCluster || names.length > MANY_SERVICES);
+    const running = await this.#listAll(isShort ? [{}] : each, 'RUNNING');
+    const [now, last] = [this.#lookedAt, this.#stopped];
+    const isSame = last?.names === names.join() && last.running.isSubsetOf(new Set(running));
+    const isKept = isSame && now !== undefined && Math.abs(now - last.at) < STOPPED_KEPT_MS;
+    const arns = isKept ? last.arns : await this.#listStopped(each, isShort);
+    this.#stopped = {
+      arns,
+      names: names.join(),
+      running: new Set(running),
+      at: isKept ? last.at : (now ?? -Infinity),
+    };
+    return [...new Set([...running, ...arns])];
+  }
+
+  /** Of the whole cluster; by service if it has more than are read, so that no pool's tasks hide those of another. */
+  async #listStopped(services: readonly Scope[], isShort: boolean): Promise<readonly string[]> {
+    const all = isShort ? await this.#listTasks({}, 'STOPPED') : [];
+    return isShort && all.length < STOPPED_READ ? all : this.#listAll(services, 'STOPPED');
+  }
+
+  async #listAll(scopes: readonly Scope[], desiredStatus: DesiredStatus): Promise<readonly string[]> {
+    return (await Promise.all(scopes.map((scope) => this.#listTasks(scope, desiredStatus)))).flat();
+  }
+
   /** Desired status RUNNING includes the tasks that are still starting (docs/internals/aws.md §2). */
-  async #listTasks(scope: Scope, desiredStatus: 'RUNNING' | 'STOPPED'): Promise<readonly string[]> {
+  async #listTasks(scope: Scope, desiredStatus: DesiredStatus): Promise<readonly string[]> {
     const arns: string[] = [];
     const config = { client: this.#client, pageSize: PAGE };
     for await (const page of paginateListTasks(config, {
