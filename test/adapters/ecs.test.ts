@@ -1,7 +1,11 @@
 /** The ECS adapter with the simulated ECS, through the real SDK client. */
+
+import { ECSClient } from '@aws-sdk/client-ecs';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
 import { connect } from '../../lambda/connect.ts';
-import type { TaskArn } from '../../lambda/decision/model/brands.ts';
+import type { EpochMs, TaskArn } from '../../lambda/decision/model/brands.ts';
+import type { Service } from '../../lambda/decision/model/snapshot.ts';
 import { startLab } from '../support/lab.ts';
 
 /** How often the SDK makes a throttled call. */
@@ -135,6 +139,35 @@ describe('readings', () => {
       expect(await lists(1)).toEqual([2, 1]);
       expect(await lists(1, false)).toEqual([2, 1]);
       expect(await lists(1, false)).toEqual([2, 1]);
+    });
+
+    it('list stopped tasks until a task that is gone is one of them', async () => {
+      const arns = (status: string): readonly string[] => (status === 'RUNNING' ? running : stopped);
+      let [running, stopped] = [['one', 'two'], [] as string[]];
+      const asked: string[] = [];
+      const send = async ({ input }: { input: { desiredStatus?: string; services?: string[] } }) => {
+        const { desiredStatus } = input;
+        if (desiredStatus === undefined) return { services: [], serviceArns: [], tasks: [] };
+        asked.push(desiredStatus);
+        return { taskArns: arns(desiredStatus) };
+      };
+      const client = Object.assign(new ECSClient({ region: 'eu-central-1' }), { send });
+      const ecs = new EcsAdapter(client, 'cluster', { ownsCluster: true });
+      const look = async (second: number) => {
+        await ecs.services((second * 1000) as EpochMs);
+        asked.length = 0;
+        await ecs.tasks([{ serviceName: 'a' } as Service]);
+        return asked.join();
+      };
+      expect(await look(0)).toBe('RUNNING,STOPPED');
+      expect(await look(5)).toBe('RUNNING');
+      running = ['two'];
+      expect(await look(10)).toBe('RUNNING,STOPPED');
+      // ECS is eventually consistent: a task may be in neither list
+      expect(await look(15)).toBe('RUNNING,STOPPED');
+      stopped = ['one'];
+      expect(await look(20)).toBe('RUNNING,STOPPED');
+      expect(await look(25)).toBe('RUNNING');
     });
 
     it('list stopped tasks again if a service is new', async () => {

@@ -54,8 +54,9 @@ type DesiredStatus = 'RUNNING' | 'STOPPED';
 type StoppedTasks = {
   readonly arns: readonly string[];
   readonly at: number;
-  readonly names: string;
-  readonly running: ReadonlySet<string>;
+  readonly services: string;
+  /** Tasks that ran in the last look, and those that are gone and that no list of stopped ones has shown yet. */
+  readonly seen: ReadonlySet<string>;
 };
 
 type EcsOptions = {
@@ -87,7 +88,6 @@ export class EcsAdapter implements Ecs {
   #arns: Promise<readonly string[]> | undefined;
   /** By the function's clock. Undefined: not in a look. */
   #lookedAt: EpochMs | undefined;
-  /** The stopped tasks, and the running ones of the last look. */
   #stopped: StoppedTasks | undefined;
 
   constructor(client: ECSClient, cluster: string, options: EcsOptions = {}) {
@@ -232,21 +232,18 @@ export class EcsAdapter implements Ecs {
     return { items: items.map(withEvents), leftOut };
   }
 
-  /** Stopped tasks are listed again after a minute, and once a task or a service of the last look is gone. */
+  /** Stopped tasks are listed again after a minute, for other services, and until they have each task that is gone. */
   async #listTasksOf(names: readonly string[]): Promise<readonly string[]> {
     const each = names.map((serviceName) => ({ serviceName }));
     const isShort = names.length > 0 && (this.ownsCluster || names.length > MANY_SERVICES);
     const running = await this.#listAll(isShort ? [{}] : each, 'RUNNING');
-    const [now, last] = [this.#lookedAt, this.#stopped];
-    const isSame = last?.names === names.join() && last.running.isSubsetOf(new Set(running));
-    const isKept = isSame && now !== undefined && Math.abs(now - last.at) < STOPPED_KEPT_MS;
-    const arns = isKept ? last.arns : await this.#listStopped(each, isShort);
-    this.#stopped = {
-      arns,
-      names: names.join(),
-      running: new Set(running),
-      at: isKept ? last.at : (now ?? -Infinity),
-    };
+    const [now, last, services] = [this.#lookedAt, this.#stopped, names.join()];
+    const gone = last?.seen.difference(new Set([...running, ...last.arns])) ?? new Set();
+    const isRecent = last !== undefined && now !== undefined && Math.abs(now - last.at) < STOPPED_KEPT_MS;
+    const kept = isRecent && last.services === services && gone.size === 0 ? last : undefined;
+    const arns = kept?.arns ?? (await this.#listStopped(each, isShort));
+    const at = kept?.at ?? now ?? Number.NEGATIVE_INFINITY;
+    this.#stopped = { arns, at, services, seen: new Set([...running, ...gone]) };
     return [...new Set([...running, ...arns])];
   }
 
