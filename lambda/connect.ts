@@ -73,6 +73,8 @@ export type ClientLimits = Pick<CoderdHttpOptions, 'patience' | 'wholeMs' | 'unt
 export type ConnectOptions = ClientLimits & {
   /** The stack of this deployment. @default unknown */
   readonly stack?: string | undefined;
+  /** Whether the stack made the cluster. @default false */
+  readonly ownsCluster?: boolean | undefined;
   /** The SSM parameter that keeps the record of builds. @default the record is not kept */
   readonly record?: string | undefined;
   /** Called at most once an hour with what went wrong. */
@@ -84,7 +86,7 @@ export function connect(
   config: Config,
   cluster: string,
   caBundle: string | undefined,
-  { stack, record: parameter, onRecordFailure = () => {}, ...waiting }: ConnectOptions = {},
+  { stack, ownsCluster, record: parameter, onRecordFailure = () => {}, ...waiting }: ConnectOptions = {},
 ): Connection {
   const clients = makeClients(config, caBundle, waiting);
   const { coderd, ecs, secrets, secretMetadata, calls, connections, close } = clients;
@@ -109,7 +111,7 @@ export function connect(
   return {
     ports: () => ({
       coderd: new CoderdAdapter(coderd, { forecast, tokenExpiry, license, times, record: jobs }),
-      ecs: new EcsAdapter(ecs, cluster, { stack }),
+      ecs: new EcsAdapter(ecs, cluster, { stack, ownsCluster }),
       secrets: secretMetadata,
       stock,
       memory,

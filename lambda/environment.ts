@@ -18,6 +18,8 @@ const variablesSchema = z.object({
     .min(1, 'is empty; name the ECS cluster'),
   /** Name of this deployment's stack, as in the tag of its services. Older deployments lack it. */
   AUTOSCALER_STACK: z.string().min(1, 'is empty; name the stack, or unset it').optional(),
+  /** `true` if the stack made the cluster. Older deployments lack it. */
+  AUTOSCALER_OWNS_CLUSTER: z.literal('true', 'is not "true"; write true, or unset it').optional(),
   /** URL of the queue for the next looks. Older deployments lack it. */
   AUTOSCALER_QUEUE_URL: z.string().min(1, 'is empty; give the URL of the queue, or unset it').optional(),
   /** Name of the SSM parameter that keeps the record of builds. Older deployments lack it. */
@@ -47,6 +49,8 @@ const environmentSchema = variablesSchema.refine(
 export type Environment = {
   readonly cluster: string;
   readonly stack: string | undefined;
+  /** Whether the stack made the cluster. @default false */
+  readonly ownsCluster?: boolean;
   /** Messages of this queue invoke the function. */
   readonly queueUrl?: string | undefined;
   /** Undefined: the record of builds is lost at each cold start. */
@@ -69,6 +73,7 @@ export function readEnvironment(
   return {
     cluster: set.AUTOSCALER_CLUSTER,
     stack: set.AUTOSCALER_STACK,
+    ...(set.AUTOSCALER_OWNS_CLUSTER === 'true' && { ownsCluster: true }),
     queueUrl: set.AUTOSCALER_QUEUE_URL,
     record: set.AUTOSCALER_RECORD,
     configFile: set.AUTOSCALER_CONFIG ?? defaultConfig,

@@ -25,6 +25,7 @@ const { config, warnings, caBundle } = await loadFunctionConfig(environment);
 for (const { path, message } of warnings) logger.warn(`${path}: ${message}`);
 const connection = connect(config, environment.cluster, caBundle, {
   stack: environment.stack,
+  ownsCluster: environment.ownsCluster,
   record: environment.record,
   onRecordFailure: (message) => logger.warn(message),
 });

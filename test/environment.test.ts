@@ -17,6 +17,12 @@ it('keeps no record of builds if no parameter is named for it', () => {
   expect(() => read({ AUTOSCALER_RECORD: '' })).toThrow(/AUTOSCALER_RECORD is empty; name an SSM parameter/);
 });
 
+it('lists the tasks of a shared cluster by service unless the stack says that the cluster is its own', () => {
+  expect(read({ AUTOSCALER_OWNS_CLUSTER: 'true' }).ownsCluster).toBe(true);
+  expect(read({}).ownsCluster).toBeUndefined();
+  expect(() => read({ AUTOSCALER_OWNS_CLUSTER: 'yes' })).toThrow(/AUTOSCALER_OWNS_CLUSTER is not "true"/);
+});
+
 it.each([
   { variables: { AUTOSCALER_CONFIG_PARAMETERS: '/a/1' }, says: /set both, or neither/ },
   { variables: { AUTOSCALER_CONFIG_SHA256: sha256 }, says: /set both, or neither/ },

@@ -105,6 +105,7 @@ export class ProvisionerAutoscaler extends Construct implements IConnectable {
       ...functionProps,
       token: coder.token,
       poolSecrets: this.#poolSecrets,
+      ownsCluster: existing.cluster === undefined && aws.cluster === undefined,
       taskFamilies: taskFamilies(this),
     });
     this.function = autoscaler.function;

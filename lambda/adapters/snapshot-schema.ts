@@ -42,6 +42,7 @@ export const stockChoiceSchema = z.object({
   hours: z.number(),
   tasks: z.number(),
   waiting: z.number(),
+  waitingNow: z.number().optional(),
   others: z.array(z.object({ free: z.int(), dollars: z.number() })),
   startMs: z.number().positive().optional(),
 });
@@ -74,6 +75,7 @@ const snapshotSchema = z.object({
   ecs: z.object({
     cluster: z.string(),
     stack: z.string().exactOptional(),
+    ownsCluster: z.boolean().optional(),
     services: reading(
       serviceSchema.extend({
         changedFrom: z.int().exactOptional(),

@@ -27,7 +27,7 @@ export async function observe(
   limit = new TimeLimit({ startTimer: clock.startTimer }),
 ): Promise<Snapshot> {
   const startedAt = clock.now();
-  const aws = observeEcs(limit.ecs(ecs));
+  const aws = observeEcs(limit.ecs(ecs), startedAt);
   const limited = limit.coderd(coderd);
   const [read, cluster, secrets] = await Promise.all([
     observeCoder({ coderd: limited, clock }, config),
@@ -198,15 +198,19 @@ function hiddenIn({ leftOut = [] }: Reading<Service>): readonly NamedService[] {
 }
 
 /** Reads services, tasks and protections of the cluster. Does not throw. */
-export async function observeEcs(ecs: ReadableEcs): Promise<Snapshot['ecs']> {
-  const services = await ecs.services();
+export async function observeEcs(ecs: ReadableEcs, now?: EpochMs): Promise<Snapshot['ecs']> {
+  const services = await ecs.services(undefined, now);
   const tasks = await ecs.tasks([...services.items, ...hiddenIn(services)]);
   const running = tasks.items.filter(
     ({ lastStatus, desiredStatus }) => lastStatus === 'RUNNING' && desiredStatus === 'RUNNING',
   );
   const protections = await ecs.protections(running.map(({ taskArn }) => taskArn));
-  const { cluster, stack } = ecs;
-  return { cluster, ...(stack === undefined ? {} : { stack }), services, tasks, protections };
+  const { cluster, stack, ownsCluster } = ecs;
+  return {
+    ...{ cluster, services, tasks, protections },
+    ...(stack === undefined ? {} : { stack }),
+    ...(ownsCluster ? { ownsCluster } : {}),
+  };
 }
 
 /** The secrets that the pools' tasks get. */

@@ -97,8 +97,10 @@ export interface ReadableEcs {
   readonly cluster: string;
   /** The stack of this deployment; undefined: unknown. */
   readonly stack?: string | undefined;
-  /** The services of the cluster that have the pool tag. */
-  services(signal?: AbortSignal): Promise<Reading<Service>>;
+  /** Whether the stack made the cluster: then its tasks are listed together. @default false */
+  readonly ownsCluster?: boolean | undefined;
+  /** The services of the cluster that have the pool tag. `now`: the function's clock, in a look. */
+  services(signal?: AbortSignal, now?: EpochMs): Promise<Reading<Service>>;
   /** Tasks of the services with these names that run, start, stop or stopped recently. */
   tasks(services: readonly NamedService[], signal?: AbortSignal): Promise<Reading<Task>>;
   protections(tasks: readonly TaskArn[], signal?: AbortSignal): Promise<Reading<Protection>>;

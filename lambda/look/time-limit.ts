@@ -69,11 +69,13 @@ export class TimeLimit {
 
   ecs(ecs: ReadableEcs): ReadableEcs {
     const { signal } = this;
-    const { cluster, stack } = ecs;
+    const { cluster, stack, ownsCluster } = ecs;
     return {
       cluster,
       stack,
-      services: () => this.#reading(`listing services of cluster "${cluster}"`, ecs.services(signal)),
+      ownsCluster,
+      services: (_, now) =>
+        this.#reading(`listing services of cluster "${cluster}"`, ecs.services(signal, now)),
       tasks: (services) =>
         this.#reading(`listing tasks of cluster "${cluster}"`, ecs.tasks(services, signal)),
       protections: (tasks) =>

@@ -1,6 +1,11 @@
 /** The ECS adapter with the simulated ECS, through the real SDK client. */
-import { describe, expect, it } from 'vitest';
-import type { TaskArn } from '../../lambda/decision/model/brands.ts';
+
+import { ECSClient } from '@aws-sdk/client-ecs';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
+import { connect } from '../../lambda/connect.ts';
+import type { EpochMs, TaskArn } from '../../lambda/decision/model/brands.ts';
+import type { Service } from '../../lambda/decision/model/snapshot.ts';
 import { startLab } from '../support/lab.ts';
 
 /** How often the SDK makes a throttled call. */
@@ -84,9 +89,119 @@ describe('readings', () => {
     expect(calls.filter((call) => call === 'ListServices')).toHaveLength(1);
   });
 
+  describe('of a cluster of the stack', () => {
+    async function owned(pools: readonly ReturnType<typeof pool>[]) {
+      const calls: string[] = [];
+      const lab = await startLab({
+        pools,
+        onRequest: ({ service, operation }) => service === 'ecs' && calls.push(operation),
+      });
+      lab.pass(600);
+      const connection = connect(lab.config, lab.world.ecs.clusterName, undefined, { ownsCluster: true });
+      onTestFinished(connection.close);
+      const { ecs } = connection.ports();
+      const read = async () => {
+        const services = await ecs.services();
+        calls.length = 0;
+        return (await ecs.tasks(services.items)).items;
+      };
+      const stop = (name: string) => {
+        for (const { identity } of lab.world.ecs.tasks())
+          if (identity.serviceName === lab.world.service(name).identity.name)
+            lab.world.ecs.stopTask(identity.id);
+      };
+      return { lab, ecs, calls, read, stop };
+    }
+
+    it('take two lists for the tasks of all pools', async () => {
+      const { calls, read } = await owned([pool('a', 2), pool('b', 3), pool('c', 0)]);
+      expect(await read()).toHaveLength(5);
+      expect(calls.filter((call) => call === 'ListTasks')).toHaveLength(2);
+    });
+
+    it('list stopped tasks again after a minute, or once a task of the last look is gone', async () => {
+      const { lab, ecs, calls } = await owned([pool('a', 2), pool('b', 3)]);
+      const lists = async (passS: number, isLook = true) => {
+        lab.pass(passS);
+        const services = await ecs.services(undefined, isLook ? lab.world.timeline.now() : undefined);
+        calls.length = 0;
+        const { items } = await ecs.tasks(services.items);
+        const stopped = items.filter(({ lastStatus }) => lastStatus === 'STOPPED').length;
+        return [calls.filter((call) => call === 'ListTasks').length, stopped];
+      };
+      expect(await lists(0)).toEqual([2, 0]);
+      expect(await lists(10)).toEqual([1, 0]);
+      const [first] = lab.world.ecs.tasks();
+      lab.world.ecs.stopTask(first?.identity.id ?? '');
+      expect(await lists(40)).toEqual([2, 1]);
+      expect(await lists(10)).toEqual([1, 1]);
+      expect(await lists(49)).toEqual([1, 1]);
+      expect(await lists(1)).toEqual([2, 1]);
+      expect(await lists(1, false)).toEqual([2, 1]);
+      expect(await lists(1, false)).toEqual([2, 1]);
+    });
+
+    it('list stopped tasks until a task that is gone is one of them', async () => {
+      const arns = (status: string): readonly string[] => (status === 'RUNNING' ? running : stopped);
+      let [running, stopped] = [['one', 'two'], [] as string[]];
+      const asked: string[] = [];
+      const send = async ({ input }: { input: { desiredStatus?: string; services?: string[] } }) => {
+        const { desiredStatus } = input;
+        if (desiredStatus === undefined) return { services: [], serviceArns: [], tasks: [] };
+        asked.push(desiredStatus);
+        return { taskArns: arns(desiredStatus) };
+      };
+      const client = Object.assign(new ECSClient({ region: 'eu-central-1' }), { send });
+      const ecs = new EcsAdapter(client, 'cluster', { ownsCluster: true });
+      const look = async (second: number) => {
+        await ecs.services(undefined, (second * 1000) as EpochMs);
+        asked.length = 0;
+        await ecs.tasks([{ serviceName: 'a' } as Service]);
+        return asked.join();
+      };
+      expect(await look(0)).toBe('RUNNING,STOPPED');
+      expect(await look(5)).toBe('RUNNING');
+      running = ['two'];
+      expect(await look(10)).toBe('RUNNING,STOPPED');
+      // ECS is eventually consistent: a task may be in neither list
+      expect(await look(15)).toBe('RUNNING,STOPPED');
+      stopped = ['one'];
+      expect(await look(20)).toBe('RUNNING,STOPPED');
+      expect(await look(25)).toBe('RUNNING');
+    });
+
+    it('list stopped tasks again if a service is new', async () => {
+      const { lab, ecs, calls } = await owned([pool('a', 2), pool('b', 3)]);
+      const { items } = await ecs.services(undefined, lab.world.timeline.now());
+      await ecs.tasks(items.slice(0, 1));
+      calls.length = 0;
+      await ecs.tasks(items);
+      expect(calls.filter((call) => call === 'ListTasks')).toHaveLength(2);
+    });
+
+    it('take none without services', async () => {
+      const { calls, ecs } = await owned([pool('a', 1)]);
+      expect((await ecs.tasks([])).items).toEqual([]);
+      expect(calls).toEqual([]);
+    });
+
+    it('have the stopped tasks of each pool although another one has more than are read', async () => {
+      const { lab, read, stop } = await owned([pool('crashing', 330), pool('quiet', 2)]);
+      stop('crashing');
+      stop('quiet');
+      lab.pass(200);
+      const stopped = (await read()).filter(({ lastStatus }) => lastStatus === 'STOPPED');
+      const ofPool = (name: string) => {
+        const group = `service:${lab.world.service(name).identity.name}`;
+        return stopped.filter((task) => task.group === group).length;
+      };
+      expect(ofPool('quiet')).toBe(2);
+      expect(ofPool('crashing')).toBeGreaterThanOrEqual(300);
+    });
+  });
+
   it('fail with the error of ECS if the cluster does not exist', async () => {
     const lab = await startLab({ pools: [pool('cpu', 0)] });
-    const { connect } = await import('../../lambda/connect.ts');
     const { ecs } = connect(lab.config, 'nowhere', undefined).ports();
     const services = await ecs.services();
     expect(services.status).toBe('failed');

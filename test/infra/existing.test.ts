@@ -174,6 +174,22 @@ describe('a cluster', () => {
     );
   });
 
+  it.each<{ by: string; given: (stack: Stack) => object; isOwn: boolean }>([
+    { by: 'nobody', given: () => ({}), isOwn: true },
+    { by: 'a setting', given: () => ({ aws: { cluster: 'platform' } }), isOwn: false },
+    {
+      by: 'a property',
+      given: (stack) => ({ cluster: Cluster.fromClusterArn(stack, 'C', arnOf('ecs', 'cluster/platform')) }),
+      isOwn: false,
+    },
+  ])('that $by gives is the own one of the function: $isOwn', ({ given, isOwn }) => {
+    const stack = new Stack(newApp(), 'Given');
+    const vpc = new Vpc(stack, 'Vpc', { restrictDefaultSecurityGroup: false });
+    new ProvisionerAutoscaler(stack, 'Builds', { ...deployment([cpu]), vpc, ...given(stack) });
+    const template = JSON.stringify(templateOf(stack).toJSON());
+    expect(template.includes('"AUTOSCALER_OWNS_CLUSTER":"true"')).toBe(isOwn);
+  });
+
   it('has its capacity providers before a service starts', () => {
     const [providers] = idsOf(template, 'AWS::ECS::ClusterCapacityProviderAssociations');
     expect(serviceOf(template, 'cpu').DependsOn).toContain(providers);

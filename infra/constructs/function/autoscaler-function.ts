@@ -40,6 +40,7 @@ export class AutoscalerFunction extends Construct {
       environment: {
         AUTOSCALER_CLUSTER: props.cluster.clusterName,
         AUTOSCALER_STACK: this.service,
+        ...(props.ownsCluster && { AUTOSCALER_OWNS_CLUSTER: 'true' }),
         POWERTOOLS_SERVICE_NAME: this.service,
         POWERTOOLS_METRICS_NAMESPACE: METRICS_NAMESPACE,
         NODE_OPTIONS: '--enable-source-maps',

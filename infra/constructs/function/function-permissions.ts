@@ -15,6 +15,8 @@ import { type NodeFunctionProps, permitRunning, runningWildcards } from './node-
 export type LookFunctionProps = NodeFunctionProps & {
   /** IAM resources: the secrets that the pools' tasks get. @default none */
   readonly poolSecrets?: readonly string[];
+  /** Whether the stack made the cluster. @default false */
+  readonly ownsCluster?: boolean;
   /** IAM pattern of the families of the pools' task definitions, those of removed pools too. */
   readonly taskFamilies: string;
 };

@@ -67,7 +67,9 @@ type FunctionOptions = {
 
 /** A process of the function, with what it keeps from one invocation to the next. */
 type Process = {
-  readonly ports: () => Ports;
+  readonly newPorts: () => Ports;
+  /** The looks of a minute share them, as in lambda/handler.ts. */
+  ports: Ports;
   readonly waits: WaitRecord;
   readonly endsAt: number;
   /** Of its present invocation. */
@@ -106,10 +108,11 @@ export class InProcessFunction {
     const startedAt = scheduler.now();
     const process = this.#freeProcess(startedAt);
     process.line = line?.() ?? DIRECT;
+    if (message === undefined) process.ports = process.newPorts();
     let error: unknown;
     try {
       await runLooks({
-        ports: process.ports(),
+        ports: process.ports,
         config: config(),
         message,
         remainingMs: () => startedAt + TIMEOUT_MS - scheduler.now(),
@@ -148,18 +151,20 @@ export class InProcessFunction {
       clock: { now: () => scheduler.now(), sleep: (ms) => scheduler.wait(ms) },
       onFailure: () => {},
     });
+    const newPorts = inProcessPorts(world, {
+      scheduler,
+      stack,
+      coderd: (answer) => process.line.coderd(answer),
+      ecs: (answer, operation) => process.line.ecs(answer, operation),
+      secrets: others,
+      stock,
+      memory: new LookMemory(),
+      record,
+      relay: new Relay(new SqsQueue(inProcessQueue(this.queue, others), QUEUE_URL), onSendFailure),
+    });
     const process: Process = {
-      ports: inProcessPorts(world, {
-        scheduler,
-        stack,
-        coderd: (answer) => process.line.coderd(answer),
-        ecs: (answer, operation) => process.line.ecs(answer, operation),
-        secrets: others,
-        stock,
-        memory: new LookMemory(),
-        record,
-        relay: new Relay(new SqsQueue(inProcessQueue(this.queue, others), QUEUE_URL), onSendFailure),
-      }),
+      newPorts,
+      ports: newPorts(),
       waits,
       endsAt: scheduler.now() + random.between(...lifeMs),
       line: DIRECT,

@@ -65,6 +65,7 @@ export function inProcessPorts(world: World, options: InProcessOptions): () => P
   const client = inProcessEcs(world.ecs, (answer, operation) => noteEnd(ecs(answer, operation)));
   const remembered = {
     stack: options.stack ?? world.stackName,
+    ownsCluster: true,
     parse: parseOnce,
   };
   const clock: Clock = {

@@ -3,9 +3,9 @@
  * writes. One adapter serves one invocation and lists services once.
  *
  * Calls run in parallel and stay within AWS's bucket of 100 cluster reads, refilled with 20 a
- * second (docs/internals/aws.md §2). Tasks are listed by service, so other services in a shared
- * cluster cost nothing. If there are many services, one list of the whole cluster takes fewer
- * calls.
+ * second (docs/internals/aws.md §2). In a shared cluster tasks are listed by service, so other
+ * services cost nothing. In a cluster of the stack's own, or for many services, lists of the whole
+ * cluster take fewer calls.
  */
 import {
   DescribeServicesCommand,
@@ -23,6 +23,7 @@ import type { EpochMs, ServiceArn, TaskArn } from '../../decision/model/brands.t
 import { batchesOf } from '../../decision/model/collections.ts';
 import { POOL_TAG } from '../../decision/model/service-tags.ts';
 import type { Protection, Reading, Service, Task } from '../../decision/model/snapshot.ts';
+import { MINUTE_MS } from '../../decision/model/units.ts';
 import { placementEvents } from '../../decision/supply/placement.ts';
 import type { Ecs, NamedService, Refusal } from '../../look/ports.ts';
 import { describeAwsError, THROTTLES } from '../shared/aws-calls.ts';
@@ -36,7 +37,8 @@ const SERVICES_A_CALL = 10;
 const TASKS_A_CALL = 100;
 /** The most stopped tasks to read from a list: a crash loop leaves thousands an hour. */
 const STOPPED_READ = 300;
-/** With more services than this, one list of the whole cluster takes fewer calls than a list for each. */
+const STOPPED_KEPT_MS = MINUTE_MS;
+/** With more services than this, lists of the whole cluster take fewer calls in a shared cluster too. */
 const MANY_SERVICES = 20;
 /** Of the tasks of a whole cluster: 30,000 tasks. A look has no time for more. */
 const MOST_PAGES_OF_CLUSTER = 300;
@@ -51,10 +53,21 @@ const LONG_ARN = /:service\/[^/]+\/[^/]+$/;
 type Scope = { readonly serviceName?: string };
 type Listed = Pick<Rows<string>, 'items' | 'incomplete'>;
 type Signal = AbortSignal | undefined;
+type DesiredStatus = 'RUNNING' | 'STOPPED';
+
+type StoppedTasks = {
+  readonly arns: readonly string[];
+  readonly at: number;
+  readonly services: string;
+  /** Tasks that ran in the last look, and those that are gone and that no list of stopped ones has shown yet. */
+  readonly seen: ReadonlySet<string>;
+};
 
 type EcsOptions = {
   /** The stack of this deployment. @default unknown: every service with a pool tag may belong to it */
   readonly stack?: string | undefined;
+  /** Whether the stack made the cluster, so that hardly anything else runs in it. @default false */
+  readonly ownsCluster?: boolean | undefined;
   /** Parses answers of ECS. @default with the schema alone */
   readonly parse?: Parse;
 };
@@ -68,20 +81,26 @@ export class EcsError extends Error {
 export class EcsAdapter implements Ecs {
   readonly cluster: string;
   readonly stack: string | undefined;
+  readonly ownsCluster: boolean;
   readonly #client: ECSClient;
   /** AWS's time, from the latest DescribeServices answer. */
   #answeredAt: EpochMs | undefined;
   readonly #parseWith: Parse;
   #arns: Promise<Listed> | undefined;
+  /** By the function's clock. Undefined: not in a look. */
+  #lookedAt: EpochMs | undefined;
+  #stopped: StoppedTasks | undefined;
 
   constructor(client: ECSClient, cluster: string, options: EcsOptions = {}) {
     this.#client = client;
     this.cluster = cluster;
     this.stack = options.stack;
+    this.ownsCluster = options.ownsCluster ?? false;
     this.#parseWith = options.parse ?? ((schema, value) => schema.safeParse(value));
   }
 
-  async services(signal?: AbortSignal): Promise<Reading<Service>> {
+  async services(signal?: AbortSignal, now?: EpochMs): Promise<Reading<Service>> {
+    this.#lookedAt = now;
     const services = await this.#readServices(signal);
     return this.#answeredAt === undefined ? services : { ...services, takenAt: this.#answeredAt };
   }
@@ -107,14 +126,7 @@ export class EcsAdapter implements Ecs {
   tasks(services: readonly NamedService[], signal?: AbortSignal): Promise<Reading<Task>> {
     return reading(`listing tasks of cluster "${this.cluster}"`, async () => {
       const names = services.map(({ serviceName }) => serviceName);
-      const scopes = names.length > MANY_SERVICES ? [{}] : names.map((serviceName) => ({ serviceName }));
-      const lists = await Promise.all(
-        scopes.flatMap((scope) => [
-          this.#listTasks(scope, 'RUNNING', signal),
-          this.#listTasks(scope, 'STOPPED', signal),
-        ]),
-      );
-      const arns = [...new Set(lists.flatMap((list) => list.items))];
+      const { items: arns, incomplete } = await this.#listTasksOf(names, signal);
       const parts = await Promise.all(
         batchesOf(arns, TASKS_A_CALL).map((batch) => this.#describeTasks(batch, signal)),
       );
@@ -123,7 +135,7 @@ export class EcsAdapter implements Ecs {
       return {
         items: items.filter(({ group }) => group !== undefined && groups.has(group)),
         leftOut: leftOut.filter(({ of }) => of === undefined || groups.has(of)),
-        incomplete: lists.find(({ incomplete }) => incomplete !== undefined)?.incomplete,
+        incomplete,
       };
     });
   }
@@ -237,8 +249,44 @@ export class EcsAdapter implements Ecs {
     };
   }
 
+  /** Stopped tasks are listed again after a minute, for other services, and until they have each task that is gone. */
+  async #listTasksOf(names: readonly string[], signal: Signal): Promise<Listed> {
+    const each = names.map((serviceName) => ({ serviceName }));
+    const isShort = names.length > 0 && (this.ownsCluster || names.length > MANY_SERVICES);
+    const running = await this.#listAll(isShort ? [{}] : each, 'RUNNING', signal);
+    const [now, last, services] = [this.#lookedAt, this.#stopped, names.join()];
+    const gone = last?.seen.difference(new Set([...running.items, ...last.arns])) ?? new Set();
+    const isRecent = last !== undefined && now !== undefined && Math.abs(now - last.at) < STOPPED_KEPT_MS;
+    const kept = isRecent && last.services === services && gone.size === 0 ? last : undefined;
+    const { items: arns, incomplete }: Listed =
+      kept === undefined ? await this.#listStopped(each, isShort, signal) : { items: kept.arns };
+    // an incomplete list is read again
+    const at = incomplete === undefined ? (kept?.at ?? now) : undefined;
+    const seen = new Set([...running.items, ...gone]);
+    this.#stopped = { arns, at: at ?? Number.NEGATIVE_INFINITY, services, seen };
+    return {
+      items: [...new Set([...running.items, ...arns])],
+      incomplete: running.incomplete ?? incomplete,
+    };
+  }
+
+  /** Of the whole cluster; by service if it has more than are read, so that no pool's tasks hide those of another. */
+  async #listStopped(services: readonly Scope[], isShort: boolean, signal: Signal): Promise<Listed> {
+    const all = isShort ? await this.#listTasks({}, 'STOPPED', signal) : undefined;
+    const isWhole = all !== undefined && all.items.length < STOPPED_READ;
+    return isWhole ? all : this.#listAll(services, 'STOPPED', signal);
+  }
+
+  async #listAll(scopes: readonly Scope[], desiredStatus: DesiredStatus, signal: Signal): Promise<Listed> {
+    const lists = await Promise.all(scopes.map((scope) => this.#listTasks(scope, desiredStatus, signal)));
+    return {
+      items: lists.flatMap(({ items }) => items),
+      incomplete: lists.find(({ incomplete }) => incomplete !== undefined)?.incomplete,
+    };
+  }
+
   /** Desired status RUNNING includes the tasks that are still starting (docs/internals/aws.md §2). */
-  #listTasks(scope: Scope, desiredStatus: 'RUNNING' | 'STOPPED', signal: Signal): Promise<Listed> {
+  #listTasks(scope: Scope, desiredStatus: DesiredStatus, signal: Signal): Promise<Listed> {
     const { cluster } = this;
     return readPages(
       'ListTasks',

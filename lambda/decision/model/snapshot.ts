@@ -296,6 +296,8 @@ export type StockChoice = {
   /** What the rule would have cost in the past, weighted for this half hour. Dollars an hour. */
   readonly tasks: number;
   readonly waiting: number;
+  /** What the waiting of builds is expected to cost now, in dollars an hour. Absent: as `waiting`. */
+  readonly waitingNow?: number | undefined;
   /** The same with the next smaller and larger numbers of free daemons. */
   readonly others: readonly { readonly free: number; readonly dollars: number }[];
   /**
@@ -378,6 +380,8 @@ export type Snapshot = {
     readonly cluster: string;
     /** The stack of this deployment. Absent: unknown, so any service may belong to it. */
     readonly stack?: string | undefined;
+    /** The stack made the cluster, so its tasks are listed together. Absent: they are listed by service. */
+    readonly ownsCluster?: boolean | undefined;
     /** Its `takenAt` is by AWS's clock (the `Date` header of the answer). */
     readonly services: Reading<Service>;
     readonly tasks: Reading<Task>;
