@@ -198,8 +198,8 @@ function forecastReasons(need: PoolNeed, count: CountTransitions): readonly Reas
 }
 
 /** Tasks that floors and the forecast cannot launch while only pending jobs launch tasks. */
-function jobsOnlyReasons({ floor, capacity }: PoolNeed, doubts: readonly Doubt[]): readonly Reason[] {
-  const isHeld = launchesForJobsOnly(doubts) && floor.count > capacity.total;
+function jobsOnlyReasons({ floor, capacity, forMin }: PoolNeed, doubts: readonly Doubt[]): readonly Reason[] {
+  const isHeld = launchesForJobsOnly(doubts) && floor.count > capacity.total && forMin === 0;
   return isHeld ? [{ code: 'launching-for-jobs-only', wanted: floor.count }] : [];
 }
 

@@ -115,6 +115,7 @@ function incidentsOf(
     'row unreadable': () => unreadableRow(events, random),
     'tasks freezing': () => freezingTasks(events, random),
     'license lost': () => lostLicense(events, random),
+    'heartbeats old': () => oldHeartbeats(events, random),
   };
 }
 
@@ -162,6 +163,25 @@ function lostLicense(events: WorldEvents, random: Random): string {
   timeline.after(ms, end);
   events.atEnd(end);
   return `${coderd.licence} for ${Math.round(ms / SECOND_MS)} s`;
+}
+
+/** Unlike clocks of coderd's replicas, or heartbeats that fail, for a time. */
+function oldHeartbeats(events: WorldEvents, random: Random): string {
+  const { heartbeats } = events.world.coderd;
+  const end = (): void => {
+    Object.assign(heartbeats, { behindMs: [], answersAheadMs: 0, fail: false });
+  };
+  end();
+  const fault = random.pick([
+    { fail: true },
+    { answersAheadMs: 45 * SECOND_MS },
+    { behindMs: [random.whole(10, 300) * SECOND_MS] },
+  ]);
+  Object.assign(heartbeats, fault);
+  const ms = spreadMs(random, MINUTE_MS, 3 * HOUR_MS);
+  events.world.timeline.after(ms, end);
+  events.atEnd(end);
+  return `${JSON.stringify(fault)} for ${Math.round(ms / SECOND_MS)} s`;
 }
 
 /** The outages. Each ends after a while, and all end with the events. */

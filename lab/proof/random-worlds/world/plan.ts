@@ -44,6 +44,7 @@ const MOST_AN_HOUR = {
   'deployments in a row': { most: 15, rate: 62, times: 63 },
   'tasks freezing': { most: 0.5, rate: 76, times: 77 },
   'license lost': { most: 0.5, rate: 79, times: 80 },
+  'heartbeats old': { most: 1, rate: 90, times: 91 },
 } as const satisfies Readonly<Record<string, number | Later>>;
 
 export type Incident = keyof typeof MOST_AN_HOUR;

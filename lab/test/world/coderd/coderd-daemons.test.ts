@@ -132,7 +132,8 @@ describe('the row of a daemon', () => {
   it('is called offline once its replica is behind by more than 90 s', () => {
     const { model, connect } = coderdWorld();
     model.heartbeats.behindMs = [91 * SECOND];
-    const { organizationId } = connect('one');
+    connect('one');
+    const organizationId = model.organizationId('default');
     const query = { organizationId, limit: 0, ids: [], tags: {}, offline: true, statuses: [], maxAgeMs: 0 };
     expect(model.listDaemons(query)).toMatchObject([{ status: 'offline' }]);
   });
