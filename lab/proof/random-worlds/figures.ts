@@ -1,7 +1,6 @@
 /** What a simulation counts in its worlds, and the table of it. */
 import Table from 'cli-table3';
 import { percentile, sum } from '../../../lambda/decision/model/collections.ts';
-import type { Twin } from './twins.ts';
 import { WATCHED, type WatchedFigures } from './watch.ts';
 
 /** What each world counts, with the labels of the table. */
@@ -37,6 +36,22 @@ const COUNTED = {
 type NumbersOf<T extends object> = Readonly<Record<keyof T, number>>;
 
 type WorldCounts = NumbersOf<typeof COUNTED>;
+
+/** What is compared. */
+export type Cost = {
+  readonly launches: number;
+  /** Looks with more tasks than `maxTasks`, and pools in looks with more than their `max`. */
+  readonly aboveLimits: number;
+  /** How long each job waited while a pool that looks could see might launch for it, in seconds. */
+  readonly waits: readonly number[];
+  /** Jobs that coderd failed after 30 minutes, although such a pool was there for three starts. */
+  readonly reaped: number;
+};
+
+export type Twin = Cost & {
+  /** Whether lists fail for seconds, in few looks: only then waits are bounded. */
+  readonly isBrief: boolean;
+};
 
 export type WorldResult = WorldCounts & {
   readonly seed: number;

@@ -4,23 +4,7 @@
  */
 import Table from 'cli-table3';
 import { percentile, sum } from '../../../lambda/decision/model/collections.ts';
-import type { WorldResult } from './figures.ts';
-
-/** What is compared. */
-export type Cost = {
-  readonly launches: number;
-  /** Looks with more tasks than `maxTasks`, and pools in looks with more than their `max`. */
-  readonly aboveLimits: number;
-  /** How long each job waited while a pool that looks could see might launch for it, in seconds. */
-  readonly waits: readonly number[];
-  /** Jobs that coderd failed after 30 minutes, although such a pool was there for three starts. */
-  readonly reaped: number;
-};
-
-export type Twin = Cost & {
-  /** Whether lists fail for seconds, in few looks: only then waits are bounded. */
-  readonly isBrief: boolean;
-};
+import type { Cost, Twin, WorldResult } from './figures.ts';
 
 type Bound = {
   readonly what: string;

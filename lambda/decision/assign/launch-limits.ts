@@ -23,9 +23,9 @@ import {
 } from '../supply/capacity.ts';
 import { launchesForJobsOnly } from '../supply/doubts.ts';
 import { isLongUnseen, mayLaunchOne } from '../supply/heartbeats.ts';
+import { countUnread, type UnreadPool } from '../supply/hidden/unread-services.ts';
+import { rememberPool, roomWhileUnread } from '../supply/hidden/unread-starts.ts';
 import type { PoolView } from '../supply/supply.ts';
-import { countUnread, type UnreadPool } from '../supply/unread-services.ts';
-import { rememberPool, roomWhileUnread } from '../supply/unread-starts.ts';
 
 export type PoolLaunchLimits = {
   readonly view: PoolView;

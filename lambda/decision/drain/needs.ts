@@ -10,8 +10,8 @@ import { groupsBy, sum } from '../model/collections.ts';
 import type { Floor, Served } from '../model/plan.ts';
 import { priceOf } from '../settings/prices.ts';
 import { type Capacity, mostTasks } from '../supply/capacity.ts';
+import type { UnreadPool } from '../supply/hidden/unread-services.ts';
 import type { PoolView } from '../supply/supply.ts';
-import type { UnreadPool } from '../supply/unread-services.ts';
 import { chooseIdle, type IdleDaemons, type Rest } from './idle-daemons.ts';
 
 export type PoolNeed = Pick<

@@ -9,7 +9,7 @@ import type { Daemon, OrganizationReadings, Snapshot } from '../model/snapshot.t
 import { normalizeTags, type TagSet } from '../model/tags.ts';
 import { isComing, isHeldBack } from '../supply/capacity.ts';
 import { mayHaveLeft } from '../supply/daemons.ts';
-import { deriveEcsWait } from '../supply/ecs-wait.ts';
+import { deriveEcsWait } from '../supply/hidden/ecs-wait.ts';
 import { seenStarts } from '../supply/starts.ts';
 import { awsTimeOf, type PoolView } from '../supply/supply.ts';
 import { mayTakeJobs } from '../supply/task-state.ts';

@@ -15,7 +15,7 @@ import { daemonApiOf, isKnownVersion, releaseOfImage } from '../model/version.ts
 import { partsOf } from '../settings/parts.ts';
 import { launchesElsewhere, unplacedTasks } from '../supply/capacity.ts';
 import type { Doubts } from '../supply/doubts.ts';
-import { deriveEcsWait } from '../supply/ecs-wait.ts';
+import { deriveEcsWait } from '../supply/hidden/ecs-wait.ts';
 import { awsTimeOf, type PoolView, servicesOf } from '../supply/supply.ts';
 import { drainedMs, type TaskView } from '../supply/task-state.ts';
 import { secretFindings, secretReadingFindings } from './secret-report.ts';

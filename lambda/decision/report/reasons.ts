@@ -23,7 +23,7 @@ import {
   unplacedTasks,
 } from '../supply/capacity.ts';
 import { launchesForJobsOnly } from '../supply/doubts.ts';
-import { deriveEcsWait } from '../supply/ecs-wait.ts';
+import { deriveEcsWait } from '../supply/hidden/ecs-wait.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { oldSecretReasons } from './secret-report.ts';
 
@@ -207,8 +207,8 @@ function forecastReasons(need: PoolNeed, count: CountTransitions): readonly Reas
 }
 
 /** Tasks that floors and the forecast cannot launch while only pending jobs launch tasks. */
-function jobsOnlyReasons({ floor, capacity }: PoolNeed, doubts: readonly Doubt[]): readonly Reason[] {
-  const isHeld = launchesForJobsOnly(doubts) && floor.count > capacity.total;
+function jobsOnlyReasons({ floor, capacity, forMin }: PoolNeed, doubts: readonly Doubt[]): readonly Reason[] {
+  const isHeld = launchesForJobsOnly(doubts) && floor.count > capacity.total && forMin === 0;
   return isHeld ? [{ code: 'launching-for-jobs-only', wanted: floor.count }] : [];
 }
 

@@ -8,9 +8,10 @@
  *   leaves out those that coderd had not seen for 15 minutes when it wrote a heartbeat of another one.
  */
 import { type EpochMs, isoTime } from '../model/brands.ts';
+import { unique } from '../model/collections.ts';
 import type { Doubt, FindingOf } from '../model/plan.ts';
-import type { Daemon, HeartbeatsSeen, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
-import { covers, normalizeTags } from '../model/tags.ts';
+import type { Daemon, HeartbeatsSeen, Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
+import { covers, normalizeTags, tagKey } from '../model/tags.ts';
 import { HOUR_MS, MINUTE_MS } from '../model/units.ts';
 import { HEARTBEAT_MS, isAlive, LATE_UNTIL_MS, STALE_AFTER_MS } from './daemons.ts';
 import type { PoolView } from './supply.ts';
@@ -152,15 +153,15 @@ function lateFindings(
 
 /** Whether the daemons of a pool have most likely gone: they leave a job waiting, or new ones do not come either. */
 function isDisproved({ failing, organization }: PoolView, unseen: readonly Leased[], now: EpochMs): boolean {
-  const free = unseen.filter(({ task }) => task.use !== 'busy');
-  const waiting = organization?.jobs.items.filter(
-    ({ status, worker_id, created_at }) =>
-      status === 'pending' && worker_id == null && now - created_at > TAKEN_WITHIN_MS,
-  );
-  const leavesAny = waiting?.some((job) =>
-    free.some(({ task }) => covers(task.offers, normalizeTags(job.tags))),
-  );
-  return failing.isTripped || leavesAny === true;
+  if (failing.isTripped) return true;
+  const free = unseen.flatMap(({ task }) => (task.use === 'busy' ? [] : [task.offers]));
+  const offers = unique(free, tagKey);
+  const isLeft = ({ status, worker_id, created_at, tags }: Job): boolean =>
+    status === 'pending' &&
+    worker_id == null &&
+    now - created_at > TAKEN_WITHIN_MS &&
+    offers.some((of) => covers(of, normalizeTags(tags)));
+  return organization?.jobs.items.some(isLeft) === true;
 }
 
 /** Marks the tasks whose daemons may live although their heartbeats look old. */

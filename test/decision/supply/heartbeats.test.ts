@@ -223,6 +223,8 @@ it('does not say that a daemon will drain soon', () => {
 it('says why one task launches, beside the doubt', () => {
   const { why } = poolOf(planOf(min2, seen(900, 900)), 'cpu');
   expect(why.map(({ code }) => code)).toEqual(['floor', 'launching-to-be-seen', 'holding-for-doubt']);
+  const more = poolOf(planOf('cpu I20m I20m, min 4', seen(900, 900)), 'cpu');
+  expect(more.why.map(({ code }) => code)).toEqual(['floor', 'launching-to-be-seen', 'holding-for-doubt']);
 });
 
 describe('what a look remembers of heartbeats', () => {

@@ -66,11 +66,11 @@ async function playReadings(stage: Stage, recorder: Recorder): Promise<void> {
   }
 }
 
-/** The reading with times as coderd writes them. */
+/** The reading with times as coderd writes them, and without how long its answers took. */
 function withIsoTimes(reading: unknown): unknown {
-  return JSON.parse(JSON.stringify(reading ?? null), (key, value: unknown) =>
-    typeof value === 'number' && value > 1e12 && /(?:_at|At|deadline)$/.test(key)
-      ? new Date(value as EpochMs).toISOString()
-      : value,
-  );
+  return JSON.parse(JSON.stringify(reading ?? null), (key, value: unknown) => {
+    if (key === 'tookMs') return undefined;
+    const isTime = typeof value === 'number' && value > 1e12 && /(?:_at|At|deadline)$/.test(key);
+    return isTime ? new Date(value as EpochMs).toISOString() : value;
+  });
 }

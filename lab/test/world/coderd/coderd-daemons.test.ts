@@ -133,7 +133,7 @@ describe('the row of a daemon', () => {
     const { model, connect } = coderdWorld();
     model.heartbeatAgeMs = () => 91 * SECOND;
     connect('one');
-    const [{ organizationId } = { organizationId: '' as never }] = model.daemons();
+    const organizationId = model.organizationId('default');
     const query = { organizationId, limit: 0, ids: [], tags: {}, offline: true, statuses: [], maxAgeMs: 0 };
     expect(model.listDaemons(query)).toMatchObject([{ status: 'offline' }]);
   });

@@ -4,13 +4,13 @@
  * that read everything, and a few tasks at most until their daemons register. Everything else stays as it
  * is: doubts hold scale-in.
  */
-import { type EpochMs, poolOfPart } from '../model/brands.ts';
-import type { KnownStarts, PoolMemory } from '../model/snapshot.ts';
-import { MINUTE_MS } from '../model/units.ts';
-import { type Capacity, isHeldBack, isSupply } from './capacity.ts';
-import { FAILURES_TO_TRIP } from './starts.ts';
-import type { PoolView } from './supply.ts';
-import { isBooting } from './task-state.ts';
+import { type EpochMs, poolOfPart } from '../../model/brands.ts';
+import type { KnownStarts, PoolMemory } from '../../model/snapshot.ts';
+import { MINUTE_MS } from '../../model/units.ts';
+import { type Capacity, isHeldBack, isSupply } from '../capacity.ts';
+import { FAILURES_TO_TRIP } from '../starts.ts';
+import type { PoolView } from '../supply.ts';
+import { isBooting } from '../task-state.ts';
 
 /** While nothing tells whether starts fail, one more task may start after each such time. */
 const ONE_MORE_MS = 10 * MINUTE_MS;

@@ -3,10 +3,10 @@
  * the same. They are those that ECS lists, or as many as the last look that could read them saw. If neither
  * is known, the pool counts with its `max`.
  */
-import type { EpochMs, PoolName } from '../model/brands.ts';
-import type { PoolMemory } from '../model/snapshot.ts';
-import { MINUTE_MS } from '../model/units.ts';
-import type { PoolView } from './supply.ts';
+import type { EpochMs, PoolName } from '../../model/brands.ts';
+import type { PoolMemory } from '../../model/snapshot.ts';
+import { MINUTE_MS } from '../../model/units.ts';
+import type { PoolView } from '../supply.ts';
 
 /** After so long, one task at a time launches beside a pool of which nothing is known. */
 const UNKNOWN_MS = 10 * MINUTE_MS;

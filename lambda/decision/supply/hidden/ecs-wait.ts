@@ -3,13 +3,13 @@
  * 27 min (docs/internals/aws.md §2). No list shows the wait. It shows as a desired task that ECS does not create
  * although the newest one failed, for longer than it takes to create a task.
  */
-import type { EpochMs } from '../model/brands.ts';
-import type { BeforeDeployment } from '../model/plan.ts';
-import type { Snapshot, Task } from '../model/snapshot.ts';
-import { MINUTE_MS } from '../model/units.ts';
-import { listsFor } from './left-out.ts';
-import { SILENT } from './placement.ts';
-import { awsTimeOf, type PoolView } from './supply.ts';
+import type { EpochMs } from '../../model/brands.ts';
+import type { BeforeDeployment } from '../../model/plan.ts';
+import type { Snapshot, Task } from '../../model/snapshot.ts';
+import { MINUTE_MS } from '../../model/units.ts';
+import { listsFor } from '../left-out.ts';
+import { SILENT } from '../placement.ts';
+import { awsTimeOf, type PoolView } from '../supply.ts';
 
 export type EcsWait = {
   /** When the newest task failed. */
