@@ -27,19 +27,30 @@ export function planOf(seed: number, isQuiet: boolean): WorldPlan {
 }
 
 /** How often each fault of what looks see comes in a world of its own. */
-const SIGHT_FAULTS = { 'service without a row': 2, 'lists failing': 1.5, 'heartbeats old': 0.7 };
-
+const SIGHT_FAULTS = { 'service without a row': 2, 'lists failing': 3, 'heartbeats old': 1 };
 /** Many short worlds tell more than a few long ones. */
-const MOST_HOURS = 4;
+const MOST_HOURS = 3;
+/** Where pools are full, a look that forgets why it launched nothing launches nothing either. */
+const LEAST_MAX = 16;
+const LEAST_MAX_TASKS = 24;
+const MOST_LOOK_EVERY_S = 10;
 
 /**
  * A quiet world in which looks cannot see all (events/partial-sight.ts), and starts may fail meanwhile. Nothing else
- * fails, so what it costs more than its twin is the price of partial sight. In half of these worlds lists fail for
- * seconds only.
+ * fails and pools have room, so what it costs more than its twin is the price of partial sight. In half of these
+ * worlds lists fail for seconds only.
  */
 export function sightPlanOf(seed: number): WorldPlan {
-  const outages = seeded(seed + 88).next() < 0.5 ? 'any' : 'brief';
   const quiet = planOf(seed, true);
-  const busyHours = Math.min(quiet.busyHours, MOST_HOURS);
-  return { ...quiet, isQuiet: false, incidents: SIGHT_FAULTS, busyHours, outages };
+  return {
+    ...quiet,
+    isQuiet: false,
+    busyHours: Math.min(quiet.busyHours, MOST_HOURS),
+    pools: quiet.pools.map((pool) => ({ ...pool, max: Math.max(pool.max, LEAST_MAX) })),
+    maxTasks: Math.max(quiet.maxTasks, LEAST_MAX_TASKS),
+    dollarsPerHour: undefined,
+    lookEveryS: Math.min(quiet.lookEveryS, MOST_LOOK_EVERY_S),
+    incidents: SIGHT_FAULTS,
+    outages: seeded(seed + 88).next() < 0.5 ? 'any' : 'brief',
+  };
 }
