@@ -6,6 +6,7 @@ import {
   ASSUMED,
   BUSY,
   costOf,
+  costOfEvents,
   costOfStaticFleet,
   ENDPOINTS_MONTH,
   ownDollars,
@@ -42,7 +43,9 @@ export function renderSizes(): string {
 /** What the smallest costs line by line, in docs/cost.md. */
 export function renderCostLines(): string {
   const sizes = sized();
-  return [...sizes.slice(0, 1).map(linesTable), autoscalerAlone(sizes), ASSUMPTIONS].join('\n\n');
+  return [...sizes.slice(0, 1).map(linesTable), autoscalerAlone(sizes), eventsOf(sizes), ASSUMPTIONS].join(
+    '\n\n',
+  );
 }
 
 function sized(): readonly Sized[] {
@@ -77,7 +80,23 @@ function linesTable({ deployment, users }: Sized): string {
     return amounts.some((amount) => amount > 0) ? [[what, ...amounts.map(cents)]] : [];
   });
   const total = ['**all**', ...loads.map((lines) => cents(totalOf(lines)))];
-  return table([`${users} users`, 'quiet', 'usual', 'busy'], [...rows, total]);
+  const events = [QUIET, USUAL, BUSY].map((load) => costOfEvents(deployment, load));
+  const more = [
+    ['with GuardDuty, besides', ...events.map(({ guardDuty }) => cents(guardDuty))],
+    ['with a second CloudTrail trail, besides', ...events.map(({ secondTrail }) => cents(secondTrail))],
+  ];
+  return table([`${users} users`, 'quiet', 'usual', 'busy'], [...rows, total, ...more]);
+}
+
+function eventsOf([size]: readonly Sized[]): string {
+  const [quiet = 0, usual = 0] = [QUIET, USUAL].map((load) =>
+    size === undefined ? 0 : costOfEvents(size.deployment, load).calls / 1e6,
+  );
+  return [
+    `CloudTrail makes a management event of each call to AWS: ${quiet.toFixed(1)} million a month in a quiet month, ${usual.toFixed(1)} in a usual one.`,
+    'The first trail is free, but GuardDuty and each further trail that records management events bill them. In a cluster',
+    'that you name (`aws.cluster`) a look lists the tasks of each pool, which is two calls a pool instead of two for all.',
+  ].join('\n');
 }
 
 function autoscalerAlone(sizes: readonly Sized[]): string {

@@ -31,6 +31,8 @@ export const PRICES = {
   // systems-manager/pricing: an advanced parameter, and a request for it
   parameterMonth: 0.05,
   parameterCall: 0.05 / 10_000,
+  // cloudtrail/pricing: an event in a second trail of management events (docs/internals/aws.md §9)
+  trailEvent: 2 / 100_000,
   // kms/pricing, eventbridge/pricing
   keyMonth: 1,
   scheduleRun: 1e-6,

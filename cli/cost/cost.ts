@@ -6,6 +6,7 @@
 
 import type { DeployedPool, Deployment } from '../../lambda/config/rules/deployment.ts';
 import { partsOn, secretsOf } from '../../lambda/config/rules/deployment.ts';
+import { servicesOf } from '../../lambda/config/rules/deployment-rules.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
 import { MINUTE_MS, MONTH_HOURS } from '../../lambda/decision/model/units.ts';
 import { priceOf } from '../../lambda/decision/settings/prices.ts';
@@ -34,6 +35,8 @@ export const ASSUMED = {
   pollsPerMinute: 15,
   /** Sending, receiving and deleting a message. */
   requestsPerMessage: 3,
+  /** Calls of a look for the tasks and their protections, besides those for lists. */
+  callsForTasks: 2,
   /** GB of log for a look, and the same again for each pool. */
   logGbPerLook: 0.000_002,
   /** Nearly all of it is coder's. The guard's lines about usage are 0.00001 GB in such an hour. */
@@ -78,6 +81,17 @@ function dollarsOf(deployment: Deployment, load: Load) {
     KMS: aws.kmsKey === undefined ? 0 : PRICES.keyMonth,
     'Scheduler, SQS, SNS, SSM': costOfInvocations(usage) + costOfRecord(load),
   };
+}
+
+/** Dollars a month for the events that CloudTrail makes of the autoscaler's calls to AWS, where other services bill them. */
+export function costOfEvents(deployment: Deployment, load: Load) {
+  const { looks } = usageOf(deployment, load);
+  const services = sum(deployment.pools, servicesOf);
+  const lists = deployment.aws.cluster === undefined ? 1 : services;
+  // lists of services and secrets once a minute, and the token every five minutes
+  const others = INVOCATIONS * 2 + MONTH_HOURS * 12;
+  const calls = looks * (Math.ceil(services / 10) + 2 * lists + ASSUMED.callsForTasks) + others;
+  return { calls, guardDuty: calls * PRICES.guardDutyEvent, secondTrail: calls * PRICES.trailEvent };
 }
 
 /** The sum of all lines, in dollars a month. */

@@ -23,9 +23,12 @@ const SLACK_MS = NEXT_INVOCATION_MS + 15_000;
 /** The delays of `looks.every: auto`: while something moves, and where more looks save more waiting. */
 const AUTO_MS = { usual: 10_000, longer: [30_000, 20_000], shorter: [5_000, 2_000] } as const;
 
-const { lambdaGbSecond, lambdaRequest, sqsRequest, natGatewayGb, logsGb, logsGbMonth } = PRICES_OF_LOOKS;
+const { lambdaGbSecond, lambdaRequest, sqsRequest, natGatewayGb, logsGb, logsGbMonth, guardDutyEvent } =
+  PRICES_OF_LOOKS;
 /** What a look costs, in micro-dollars: half a second of 512 MB, and 100 KB through a NAT gateway. */
 const LOOK_COST = 1e6 * (0.5 * 0.5 * lambdaGbSecond + lambdaRequest + 3 * sqsRequest + 0.0001 * natGatewayGb);
+/** Of a call to AWS: a quarter of what GuardDuty bills, which most accounts may lack. */
+const CALL_COST = (1e6 * guardDutyEvent) / 4;
 /** The log of a look for each pool, and the same again for the look: 2 KB, kept for 30 days. */
 const LOG_COST = 1e6 * 0.000_002 * (logsGb + logsGbMonth);
 /** What 512 MB of a function cost that waits for 45 s of each minute, in micro-dollars an hour. */
@@ -33,7 +36,7 @@ const WAITING_COST = 1e6 * 60 * 45 * 0.5 * lambdaGbSecond;
 /** Half of what is accepted in a minute (docs/internals/coder.md §12, aws.md §2). */
 const MOST_REQUESTS = { coderd: 256, ecs: 600 } as const;
 /** As the adapters ask. With more services they list the tasks of the whole cluster. */
-const [JOBS_A_REQUEST, TASKS_A_REQUEST, MOST_SERVICES] = [100, 100, 20];
+const [JOBS_A_REQUEST, TASKS_A_REQUEST, MOST_SERVICES, SERVICES_A_REQUEST] = [100, 100, 20, 10];
 
 type Context = {
   readonly config: Config;
@@ -70,6 +73,7 @@ function usualDelay(context: Context): number {
   return cheapestDelay(delaysOf(context), {
     lost: lostPerMs(context),
     pools: config.pools.length,
+    calls: callsOf(snapshot.ecs).all,
     isWaiting,
   });
 }
@@ -78,6 +82,8 @@ type CostOfDelay = {
   /** Micro-dollars an hour for each millisecond that builds wait longer. */
   readonly lost: number;
   readonly pools: number;
+  /** Of AWS, of one look. */
+  readonly calls: number;
   /** Whether an invocation waits between two looks. */
   readonly isWaiting: boolean;
 };
@@ -100,15 +106,21 @@ function delaysOf({ config: { looks }, snapshot }: Context): readonly [number, .
 function areAccepted(looks: number, { coder, ecs }: Snapshot): boolean {
   const previous = coder.organizations.map(({ previousJobs }) => previousJobs.items.length);
   const toCoderd = 1 + Math.ceil(Math.max(0, ...previous) / JOBS_A_REQUEST);
-  const services = Math.min(ecs.services.items.length, MOST_SERVICES);
-  const toEcs = 2 * services + Math.ceil(ecs.tasks.items.length / TASKS_A_REQUEST);
-  return looks * toCoderd <= MOST_REQUESTS.coderd && looks * toEcs <= MOST_REQUESTS.ecs;
+  return looks * toCoderd <= MOST_REQUESTS.coderd && looks * callsOf(ecs).ofTasks <= MOST_REQUESTS.ecs;
+}
+
+/** The calls of one look to ECS, and those among them for lists of tasks. */
+function callsOf({ services, tasks, protections, ownsCluster = false }: Snapshot['ecs']) {
+  const lists = ownsCluster || services.items.length > MOST_SERVICES ? 1 : services.items.length;
+  const ofTasks = 2 * lists + Math.ceil(tasks.items.length / TASKS_A_REQUEST);
+  const ofServices = Math.ceil(services.items.length / SERVICES_A_REQUEST);
+  return { ofTasks, all: ofTasks + ofServices + Math.ceil(protections.items.length / TASKS_A_REQUEST) };
 }
 
 /** Micro-dollars an hour. */
-function costOfLooks(ms: number, { pools, isWaiting }: Omit<CostOfDelay, 'lost'>): number {
+function costOfLooks(ms: number, { pools, calls, isWaiting }: Omit<CostOfDelay, 'lost'>): number {
   const waiting = ms < NEXT_INVOCATION_MS && isWaiting ? WAITING_COST : 0;
-  return (HOUR_MS / ms) * (LOOK_COST + LOG_COST * (1 + pools)) + waiting;
+  return (HOUR_MS / ms) * (LOOK_COST + LOG_COST * (1 + pools) + CALL_COST * calls) + waiting;
 }
 
 /**
@@ -116,10 +128,10 @@ function costOfLooks(ms: number, { pools, isWaiting }: Omit<CostOfDelay, 'lost'>
  * longer. The replay has counted their waiting, which is about the start of a task for each.
  */
 function lostPerMs({ snapshot, stockSets }: Context): number {
-  return sum(
-    stockSets,
-    (set) => ((choiceOf(set, snapshot.stock)?.waiting ?? 0) * 1e6) / set.replayed.startMs,
-  );
+  return sum(stockSets, (set) => {
+    const { waiting = 0, waitingNow = waiting } = choiceOf(set, snapshot.stock) ?? {};
+    return (waitingNow * 1e6) / set.replayed.startMs;
+  });
 }
 
 /** Whether a job waits for the pool, something is due, or a task starts or stops. */

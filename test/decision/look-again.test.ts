@@ -1,9 +1,10 @@
 /** The delay until the next look. */
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../lambda/decision/decide.ts';
-import type { Job, Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import type { ServiceArn } from '../../lambda/decision/model/brands.ts';
+import type { Job, Service, Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { UNKNOWN_RULE } from '../../lambda/decision/stock/replay.ts';
-import { ago, aJob, jobId, MINUTE, poolName, reading, SECOND } from '../support/parts.ts';
+import { ago, aJob, arnOf, aTask, jobId, MINUTE, poolName, reading, SECOND } from '../support/parts.ts';
 import { all, type Change, listIs, planOf } from '../support/planned.ts';
 import { comingEvery, deliberateOn, stocked } from '../support/stocked.ts';
 import { table } from '../support/table.ts';
@@ -87,7 +88,14 @@ describe('with looks.every: auto', () => {
   const recent = comingEvery({ everyMinutes: 2, forHours: 48 });
 
   /** The delay of a pool whose builds wait for so many dollars an hour. */
-  function delayOf({ waiting, canHandOver = true, previous = 0, pending = [], everyMs = 'auto' }: Given) {
+  function delayOf({
+    waiting,
+    canHandOver = true,
+    previous = 0,
+    pending = [],
+    everyMs = 'auto',
+    ...given
+  }: Given) {
     const change = (snapshot: Snapshot): Snapshot => {
       const coder = {
         ...snapshot.coder,
@@ -102,9 +110,27 @@ describe('with looks.every: auto', () => {
       if (organization === undefined) return snapshot;
       const choice = {
         ...{ organizationId: organization.id, pools: [poolName('cpu')], rule: UNKNOWN_RULE },
-        ...{ builds: 100, hours: 48, tasks: 0, waiting, others: [] },
+        ...{ builds: 100, hours: 48, tasks: 0, waiting, waitingNow: given.waitingNow, others: [] },
       };
-      return { ...snapshot, coder, canHandOver, stock: { tagSets: [], choices: [choice] } };
+      const { services, tasks } = snapshot.ecs;
+      const [service] = services.items;
+      const others = Array.from({ length: (given.services ?? 1) - 1 }, (_, index) => ({
+        ...{
+          ...service,
+          serviceArn: `arn:other-${index}` as ServiceArn,
+          serviceName: `other-${index}`,
+          tags: [],
+        },
+      })) as Service[];
+      const gone = Array.from({ length: given.tasks ?? 0 }, (_, index) =>
+        aTask({ taskArn: arnOf(100 + index), group: 'service:other', lastStatus: 'STOPPED' }),
+      );
+      const ecs = {
+        ...{ ...snapshot.ecs, ownsCluster: given.ownsCluster },
+        services: reading([...services.items, ...others]),
+        tasks: reading([...tasks.items, ...gone]),
+      };
+      return { ...snapshot, coder, ecs, canHandOver, stock: { tagSets: [], choices: [choice] } };
     };
     const { snapshot, config } = stocked({ recent, pending, pools: { cpu: {} }, change });
     return decide(snapshot, { ...config, looks: { everyMs } }).lookAgainAfterMs;
@@ -115,18 +141,29 @@ describe('with looks.every: auto', () => {
     readonly previous?: number;
     readonly pending?: readonly Job[];
     readonly everyMs?: number | 'auto';
+    readonly waitingNow?: number;
+    /** Of the cluster. @default that of the pool */
+    readonly services?: number;
+    /** Stopped ones. @default 0 */
+    readonly tasks?: number;
+    readonly ownsCluster?: boolean;
   };
 
   it.each<Given & { readonly expected: number; readonly because: string }>([
     { waiting: 0, expected: NEXT, because: 'nothing waits for looks' },
     { waiting: 0.0015, expected: NEXT, because: 'further looks cost more' },
-    { waiting: 0.005, expected: 30_000, because: 'one more look a minute costs $0.0007 an hour' },
-    { waiting: 0.015, expected: 20_000, because: 'a third look a minute costs as much' },
-    { waiting: 0.05, expected: 10_000, because: 'looks cost $0.004 an hour more' },
+    { waiting: 0.006, expected: 30_000, because: 'one more look a minute costs $0.0009 an hour' },
+    { waiting: 0.02, expected: 20_000, because: 'a third look a minute costs as much' },
+    { waiting: 0.06, expected: 10_000, because: 'looks cost $0.005 an hour more' },
+    { waiting: 0.06, services: 9, expected: 20_000, because: 'a list of tasks for each pool costs more' },
+    { waiting: 0.06, services: 9, ownsCluster: true, expected: 10_000, because: 'two lists have all tasks' },
+    { waiting: 0.06, tasks: 2_000, expected: 20_000, because: 'many tasks take more calls' },
     { waiting: 0.05, canHandOver: false, expected: NEXT, because: 'invocations that wait cost $0.018' },
     { waiting: 0.12, canHandOver: false, expected: 10_000, because: 'waiting costs more than that' },
-    { waiting: 0.5, expected: 5_000, because: 'looks every 5 s cost $0.004 more' },
-    { waiting: 3, expected: 2_000, because: 'looks every 2 s cost $0.012 more' },
+    { waiting: 0.5, expected: 5_000, because: 'looks every 5 s cost $0.005 more' },
+    { waiting: 3, expected: 2_000, because: 'looks every 2 s cost $0.015 more' },
+    { waiting: 3, waitingNow: 0, expected: NEXT, because: 'no build is expected now' },
+    { waiting: 0, waitingNow: 3, expected: 2_000, because: 'many builds are expected now' },
     { waiting: 3, previous: 800, expected: 5_000, because: 'coderd accepts 512 requests a minute' },
     { waiting: 3, everyMs: 20_000, expected: 20_000, because: 'a number is kept' },
     { waiting: 0, everyMs: 20_000, expected: NEXT, because: 'nothing waits for looks' },

@@ -73,6 +73,14 @@ describe('a learner', () => {
     expect(once.learned()?.choices[0]?.builds).toBeGreaterThan(100);
   });
 
+  it('expects little waiting at a time of day at which no build comes', () => {
+    const learner = new StockLearner();
+    learner.learn([SET], lookAt(plus(16 * HOUR), every(31, 8 * HOUR)), ALL);
+    const { waiting = 0, waitingNow = waiting } = learner.learned()?.choices[0] ?? {};
+    expect(waiting).toBeGreaterThan(0);
+    expect(waitingNow).toBeLessThan(waiting / 10);
+  });
+
   it('keeps to its steps, and gives no choice before all builds are replayed', () => {
     const jobs = every(9, DAY);
     const learner = new StockLearner();

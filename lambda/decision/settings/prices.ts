@@ -44,6 +44,8 @@ export const PRICES_OF_LOOKS = {
   sqsRequest: 0.4e-6,
   logsGb: 0.5,
   logsGbMonth: 0.03,
+  /** For a call to AWS that CloudTrail records (docs/internals/aws.md §9). */
+  guardDutyEvent: 4e-6,
 } as const;
 
 /** From a drain request until the task is gone. It is paid and runs no job. */

@@ -24,10 +24,10 @@ const ANY_TIME = 0.2;
 /** How far the same time of day reaches, as a standard deviation in slots. */
 const SAME_TIME = 4;
 
-/** The weight of a half hour by how many slots of the day lie between. */
+/** The weight of the same time of day, by how many slots of the day lie between. */
 const WEIGHTS = Array.from({ length: SLOTS_A_DAY }, (_, slots) => {
   const distance = Math.min(slots, SLOTS_A_DAY - slots);
-  return ANY_TIME + Math.exp(-((distance / SAME_TIME) ** 2) / 2);
+  return Math.exp(-((distance / SAME_TIME) ** 2) / 2);
 });
 
 /** A sum over past half hours: recent ones and those of this time of day count more. */
@@ -41,16 +41,24 @@ export class FadingSum {
     this.#sums[time] = (this.#sums[time] ?? 0) + amount * Math.exp(slot / FADES_AFTER);
   }
 
-  /** The sum as it counts in a half hour after all those that were added. */
-  at(slot: number): number {
+  /** The sum as it counts in a half hour after all those that were added. `anyTime`: the weight of another time of day. */
+  at(slot: number, anyTime = ANY_TIME): number {
     let total = 0;
     for (let time = 0; time < SLOTS_A_DAY; time++)
-      total += (this.#sums[time] ?? 0) * (WEIGHTS[(slot - time + SLOTS_A_DAY) % SLOTS_A_DAY] ?? 0);
+      total +=
+        (this.#sums[time] ?? 0) * (anyTime + (WEIGHTS[(slot - time + SLOTS_A_DAY) % SLOTS_A_DAY] ?? 0));
     return total * Math.exp(-slot / FADES_AFTER);
+  }
+
+  /** The sum of the same half hour of earlier days. */
+  inSlot(slot: number): number {
+    return (this.#sums[slot % SLOTS_A_DAY] ?? 0) * Math.exp(-slot / FADES_AFTER);
   }
 }
 
 const SLOT_HOURS = SLOT_MS / HOUR_MS;
+/** If so many builds have not come that usually do, half is expected. */
+const SURE_BUILDS = 2;
 /** The latest builds say how long builds usually take. */
 const MOST_DURATIONS = 500;
 
@@ -63,10 +71,15 @@ export class Learning {
   readonly pools: ReplayedPools;
   readonly #candidates: readonly Candidate[];
   readonly #hours = new FadingSum();
+  readonly #buildsBySlot = new FadingSum();
+  /** The builds that usually come in the half hours since the last one that had a build. */
+  #missed = 0;
   readonly #from: number;
   /** Half hours that have been played. */
   #slots = 0;
   #builds = 0;
+  /** Of the half hour that is being played. */
+  #buildsOfSlot = 0;
   /** The builds of the next half hour that are still to be played; undefined: all of them. */
   #queue: ReplayedBuild[] | undefined;
   #durations: readonly number[] = [];
@@ -114,6 +127,7 @@ export class Learning {
   #play(builds: readonly ReplayedBuild[]): void {
     for (const { replay } of this.#candidates) for (const build of builds) replay.build(build);
     this.#builds += builds.length;
+    this.#buildsOfSlot += builds.length;
     this.#durations = [...this.#durations, ...builds.map(({ tookMs }) => tookMs)].slice(-MOST_DURATIONS);
   }
 
@@ -127,10 +141,31 @@ export class Learning {
       waiting.add(this.#slots, cost.waiting);
       replay.usual = usual;
     }
+    const days = this.#hours.inSlot(this.#slots) / SLOT_HOURS;
+    const expected = days === 0 ? 0 : this.#buildsBySlot.inSlot(this.#slots) / days;
+    this.#missed = this.#buildsOfSlot > 0 ? 0 : this.#missed + expected;
+    this.#buildsBySlot.add(this.#slots, this.#buildsOfSlot);
     this.#hours.add(this.#slots, SLOT_HOURS);
+    this.#buildsOfSlot = 0;
     this.#slots++;
     this.#queue = undefined;
     this.chosen = this.#choose(this.chosen.rule);
+  }
+
+  /**
+   * What the waiting of builds is expected to cost now, in dollars an hour: that of this time of day, and less if the
+   * builds of this time have not come, as at a weekend.
+   */
+  get waitingNow(): number {
+    const inForce = this.#candidates.find(({ replay }) => replay.rule === this.chosen.rule);
+    if (inForce === undefined) return this.chosen.cost.waiting;
+    return (this.#atThisTime(inForce.waiting) * SURE_BUILDS) / (SURE_BUILDS + this.#missed);
+  }
+
+  /** For each hour at this time of day. */
+  #atThisTime(sum: FadingSum): number {
+    const hours = this.#hours.at(this.#slots, 0);
+    return hours === 0 ? 0 : sum.at(this.#slots, 0) / hours;
   }
 
   #choose(before: StockRule): ChosenRule {

@@ -266,7 +266,8 @@ function buildsOf(logs: readonly BuildLog[]): BuildsIn {
 function choiceOf({ organizationId, pools }: StockSet, learning: Learning | undefined): StockChoice {
   if (learning === undefined) return { organizationId, pools, ...NOTHING_KNOWN };
   const { rule, cost, others } = learning.chosen;
-  return { organizationId, pools, rule, ...learning.seen, ...cost, others };
+  const { waitingNow } = learning;
+  return { organizationId, pools, rule, ...learning.seen, ...cost, waitingNow, others };
 }
 
 const NOTHING_KNOWN = { rule: UNKNOWN_RULE, builds: 0, hours: 0, tasks: 0, waiting: 0, others: [] };

@@ -136,6 +136,46 @@ describe('what is learned', () => {
   });
 });
 
+describe('the waiting that is expected now', () => {
+  // no daemon is worth to be kept, so each build waits
+  const dear = { ...POOLS, taskPrice: 40 / HOUR };
+  const office = daily({ everyMs: 37 * MINUTE, fromH: 8, toH: 18, days: 5 });
+  const expectedAt = (days: number, hour: number, builds = office): number =>
+    learned(builds, days * DAY + hour * HOUR, dear).waitingNow;
+  const byDay = expectedAt(4, 12);
+
+  it('is more by day than that of all hours', () => {
+    expect(byDay).toBeGreaterThan(learned(office, 4 * DAY + 12 * HOUR, dear).chosen.cost.waiting);
+  });
+
+  it.each([
+    { days: 4, hour: 1, least: 0, most: 0.01, because: 'no build comes at night' },
+    { days: 4, hour: 5, least: 0.01, most: 0.3, because: 'the first builds of the day are near' },
+    { days: 4, hour: 8, least: 0.3, most: 0.9, because: 'the day begins' },
+    { days: 5, hour: 9, least: 0.2, most: 0.7, because: 'few builds have not come yet' },
+    {
+      days: 5,
+      hour: 13,
+      least: 0.02,
+      most: 0.25,
+      because: 'nine builds of the day have not come: it is a weekend',
+    },
+    { days: 6, hour: 12, least: 0.01, most: 0.12, because: 'the weekend goes on' },
+  ])(
+    'on day $days at $hour:00 is $least to $most of that, because $because',
+    ({ days, hour, least, most }) => {
+      const share = expectedAt(days, hour) / byDay;
+      expect(share).toBeGreaterThanOrEqual(least);
+      expect(share).toBeLessThan(most);
+    },
+  );
+
+  it('is as before once a build has come', () => {
+    const monday = [...office, { at: 7 * DAY + 8.2 * HOUR, tookMs: MINUTE }];
+    expect(expectedAt(7, 8.4, monday)).toBeLessThan(0.3 * expectedAt(7, 8.6, monday));
+  });
+});
+
 describe('the steps of learning', () => {
   it('give the same choice in pieces and at once', () => {
     const gaps = fc.array(fc.oneof(fc.constantFrom(0, MINUTE, HOUR), fc.nat(3 * HOUR)), {
@@ -159,6 +199,7 @@ describe('the steps of learning', () => {
         const whole = learned(builds, until);
         expect(pieces.chosen).toEqual(whole.chosen);
         expect(pieces.seen).toEqual(whole.seen);
+        expect(pieces.waitingNow).toBe(whole.waitingNow);
       }),
       runs(1000),
     );
