@@ -27,6 +27,8 @@ import type { World } from '../world.ts';
 type InProcessOptions = {
   /** The stack of the function. @default that of the world */
   readonly stack?: string | undefined;
+  /** Whether the stack made the cluster. @default true */
+  readonly ownsCluster?: boolean;
   readonly scheduler: VirtualScheduler;
   /** Makes each request to coderd. @default at once */
   readonly coderd?: Call;
@@ -65,7 +67,7 @@ export function inProcessPorts(world: World, options: InProcessOptions): () => P
   const client = inProcessEcs(world.ecs, (answer, operation) => noteEnd(ecs(answer, operation)));
   const remembered = {
     stack: options.stack ?? world.stackName,
-    ownsCluster: true,
+    ownsCluster: options.ownsCluster ?? true,
     parse: parseOnce,
   };
   const clock: Clock = {

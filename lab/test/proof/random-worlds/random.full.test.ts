@@ -7,6 +7,8 @@ import { drawPlan, type WorldPlan, worldSeeds } from '../../../proof/random-worl
 import { runWorlds } from '../../../proof/random-worlds/worlds.ts';
 
 const SEED = 54;
+/** Its first world has enough leaves, overrides and builds that died. */
+const ONE_WORLD = 8;
 /** `.ci/run` runs 1,000 more. */
 const LEAVES = 100;
 /** Its two pools are small. */
@@ -14,14 +16,14 @@ const SMALL_WORLD = 3;
 
 describe('random worlds', () => {
   it('lose no build to a scale-in, settle, and end as soon as enough tasks have left', async () => {
-    const alone = await runWorlds({ leaves: LEAVES, seed: SEED });
+    const alone = await runWorlds({ leaves: LEAVES, seed: ONE_WORLD });
     expect(alone).toHaveLength(1);
     expect(alone.flatMap(({ seed, problems }) => problems.map((problem) => `${seed}: ${problem}`))).toEqual(
       [],
     );
-    const figures = sumUp(alone, { seed: SEED, seconds: 0 });
+    const figures = sumUp(alone, { seed: ONE_WORLD, seconds: 0 });
     expect(figures.leaves).toBeGreaterThanOrEqual(LEAVES);
-    expect(figures).toMatchObject({ killedByUs: 0, worlds: alone.length, seed: SEED });
+    expect(figures).toMatchObject({ killedByUs: 0, worlds: alone.length, seed: ONE_WORLD });
     expect(figures.builds).toBeGreaterThan(LEAVES);
     expect(figures.overrides).toBeGreaterThan(0);
     expect(figures.died).toBeGreaterThan(0);
