@@ -1,5 +1,7 @@
 /** Compares the builds that looks reported as dead with those that died in the world, which knows each. */
+
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { EcsTask, EcsTaskState, Protection } from '../../world/ecs/task.ts';
 import type { Kill, World } from '../../world/world.ts';
 import type { WorldResult } from './figures.ts';
@@ -32,20 +34,30 @@ export class DaemonRows {
   }
 }
 
+/** ECS lists a stopped task for an hour. */
+const LISTED_MS = 60 * MINUTE_MS;
+/** A look tells whose job it was by what it and earlier ones saw of the daemon. */
+const SEEN_MS = 10 * MINUTE_MS;
+
 type AuditInput = {
   readonly world: World;
   readonly crashes: readonly Crash[];
   readonly log: Pick<LookLog, 'orphans'>;
   readonly rows: DaemonRows;
+  /** When looks could not see all. @default never */
+  readonly blindSpans?: readonly { readonly from: number; readonly to: number }[];
   /** Tasks with imitated daemons: rows do not tell whose jobs these were. @default none */
   readonly imitated?: ReadonlySet<string>;
 };
 
 /** A build that was missed although it could be known, or invented, is a problem. */
-export function auditLedger({ world, crashes, log, rows, imitated = new Set() }: AuditInput): LedgerAudit {
+export function auditLedger(input: AuditInput): LedgerAudit {
+  const { world, crashes, log, rows, blindSpans = [], imitated = new Set() } = input;
+  const isHidden = (at: number): boolean =>
+    blindSpans.some(({ from, to }) => from <= at + LISTED_MS && to >= at - SEEN_MS);
   const deaths = deathsOf(world, crashes).filter(({ taskId }) => !imitated.has(taskId));
   const unlisted = deaths.filter(({ job }) => !log.orphans.has(job));
-  const unknowable = unlisted.filter(({ taskId }) => rows.isMissing(taskId));
+  const unknowable = unlisted.filter(({ taskId, at }) => rows.isMissing(taskId) || isHidden(at));
   const missed = unlisted.filter((death) => !unknowable.includes(death));
   const dead = new Set<string>(deaths.map(({ job }) => job));
   const invented = [...log.orphans.values()].filter(({ job, task }) => !dead.has(job) && !imitated.has(task));

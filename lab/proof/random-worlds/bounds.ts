@@ -26,9 +26,10 @@ const BOUNDS: readonly Bound[] = [
   },
   {
     what: 'looks with more tasks than maxTasks',
+    // 43 before worlds had hidden services; 83 in the five worlds of seed 1 since, and not yet measured in fresh ones
     of: ({ watched, ticks }) => [watched.tasksAboveMaxTasks, ticks],
     quiet: 1,
-    faulty: 43,
+    faulty: 130,
   },
   {
     what: 'looks with more tasks than max in a pool',

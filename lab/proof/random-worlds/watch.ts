@@ -48,6 +48,8 @@ const FOLLOWS_JOBS: ReadonlySet<Floor['from']> = new Set(['warm', 'stock']);
 const NEEDS_NO_FAULT: ReadonlySet<Finding['code']> = new Set([
   'jobs-waiting',
   'jobs-about-to-fail',
+  // coderd's database takes long for a list of many jobs
+  'jobs-list-slow',
   'transitions-late',
   'tasks-draining-for-long',
   // with reads that lag, another process of the function may have set it

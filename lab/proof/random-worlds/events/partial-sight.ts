@@ -129,6 +129,8 @@ type Switch = { readonly begin: () => void; readonly end: () => void };
 function sightFault(events: WorldEvents, ms: number, { begin, end }: Switch): void {
   if (events.plan.hasWholeSight) return;
   events.counts.sightFaults += 1;
+  const from = events.world.timeline.now();
+  events.blindSpans.push({ from, to: from + ms });
   begin();
   lasting(events, ms, end);
 }

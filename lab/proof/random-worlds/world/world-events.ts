@@ -26,6 +26,8 @@ export class WorldEvents {
   /** So many of the next calls of the function are made on a connection that the far end forgot. */
   forgottenCalls = 0;
   readonly crashes: Crash[] = [];
+  /** When looks could not see all, in milliseconds. */
+  readonly blindSpans: { readonly from: number; readonly to: number }[] = [];
   /** The changes of desired counts that a person made. */
   readonly countsByHand: { readonly pool: string; readonly at: EpochMs }[] = [];
   /** The ids of the tasks that other daemons claimed. */
