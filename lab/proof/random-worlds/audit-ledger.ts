@@ -1,7 +1,8 @@
 /** Compares the builds that looks reported as dead with those that died in the world, which knows each. */
 
-import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { type EpochMs, lastPart } from '../../../lambda/decision/model/brands.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
+import type { LookResult } from '../../../lambda/look/look.ts';
 import type { EcsTask, EcsTaskState, Protection } from '../../world/ecs/task.ts';
 import type { Kill, World } from '../../world/world.ts';
 import type { WorldResult } from './figures.ts';
@@ -16,16 +17,38 @@ export type LedgerAudit = {
 /** A look reports a death from 2 minutes after its task has stopped, and there is one every minute. */
 const SEEN_WITHIN_MS = 4 * 60_000;
 
-/** Whether coderd kept the rows of daemons until a look needed them. */
+/** A look reports no death earlier: its task may still be on its way out (lambda/decision/deaths/death.ts). */
+const REPORTED_AFTER_MS = 2 * MINUTE_MS;
+
+/** Whether coderd kept the rows of daemons until a look needed them, and which dead tasks looks saw with such a row. */
 export class DaemonRows {
   readonly #missing = new Set<string>();
+  readonly #seen = new Set<string>();
 
   taskStopped(world: World, { identity: { id, place } }: EcsTask): void {
     const host = `ip-${place.privateIp.replaceAll('.', '-')}`;
-    const isOwn = (name: string): boolean => name.endsWith(`-${id}`) || name === host;
+    const isOwn = (name: string): boolean => isDaemonOf(id, name) || name === host;
     world.timeline.after(SEEN_WITHIN_MS, () => {
       if (!world.coderd.daemons().some(({ name }) => isOwn(name))) this.#missing.add(id);
     });
+  }
+
+  /** A look that reads all lists knows of each death whose task and daemon are in them. */
+  add({ snapshot: { ecs, coder, takenAt } }: Pick<LookResult, 'snapshot'>): void {
+    const readings = [ecs.services, ecs.tasks];
+    for (const { daemons, jobs, previousJobs } of coder.organizations) {
+      if ([...readings, daemons, jobs, previousJobs].some(({ status }) => status !== 'ok')) continue;
+      for (const { taskArn, stoppedAt = takenAt } of ecs.tasks.items) {
+        const id = lastPart(taskArn);
+        const isDue = takenAt - stoppedAt >= REPORTED_AFTER_MS;
+        if (isDue && daemons.items.some(({ name }) => isDaemonOf(id, name))) this.#seen.add(id);
+      }
+    }
+  }
+
+  /** Whether a look that read all lists saw both the stopped task and its daemon. */
+  wasSeen(taskId: string): boolean {
+    return this.#seen.has(taskId);
   }
 
   /** Whether coderd had no row of this task's daemon when looks needed it. */
@@ -34,16 +57,16 @@ export class DaemonRows {
   }
 }
 
+const isDaemonOf = (taskId: string, daemon: string): boolean => daemon.endsWith(`-${taskId}`);
+
 /** ECS lists a stopped task for an hour. */
 const LISTED_MS = 60 * MINUTE_MS;
-/** A look tells whose job it was by what it and earlier ones saw of the daemon. */
-const SEEN_MS = 10 * MINUTE_MS;
 
 type AuditInput = {
   readonly world: World;
   readonly crashes: readonly Crash[];
   readonly log: Pick<LookLog, 'orphans'>;
-  readonly rows: DaemonRows;
+  readonly rows: Pick<DaemonRows, 'isMissing' | 'wasSeen'>;
   /** When looks could not see all. @default never */
   readonly blindSpans?: readonly { readonly from: number; readonly to: number }[];
   /** Tasks with imitated daemons: rows do not tell whose jobs these were. @default none */
@@ -53,11 +76,11 @@ type AuditInput = {
 /** A build that was missed although it could be known, or invented, is a problem. */
 export function auditLedger(input: AuditInput): LedgerAudit {
   const { world, crashes, log, rows, blindSpans = [], imitated = new Set() } = input;
-  const isHidden = (at: number): boolean =>
-    blindSpans.some(({ from, to }) => from <= at + LISTED_MS && to >= at - SEEN_MS);
+  const isHidden = ({ taskId, at }: Crash): boolean =>
+    !rows.wasSeen(taskId) && blindSpans.some(({ from, to }) => from <= at + LISTED_MS && to >= at);
   const deaths = deathsOf(world, crashes).filter(({ taskId }) => !imitated.has(taskId));
   const unlisted = deaths.filter(({ job }) => !log.orphans.has(job));
-  const unknowable = unlisted.filter(({ taskId, at }) => rows.isMissing(taskId) || isHidden(at));
+  const unknowable = unlisted.filter((death) => rows.isMissing(death.taskId) || isHidden(death));
   const missed = unlisted.filter((death) => !unknowable.includes(death));
   const dead = new Set<string>(deaths.map(({ job }) => job));
   const invented = [...log.orphans.values()].filter(({ job, task }) => !dead.has(job) && !imitated.has(task));

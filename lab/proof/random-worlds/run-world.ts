@@ -59,6 +59,7 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
     scheduler,
     onLook: (result, durationMs) => {
       log.add(result, durationMs);
+      rows.add(result);
       watch.add(result);
     },
     onError: (error) => log.addError(error),

@@ -23,6 +23,8 @@ export const WATCHED = {
   /** Looks at which more tasks than `max` have neither left nor got a drain request. */
   tasksAboveMax: 'pools with more tasks than max, in looks',
   tasksAboveMaxTasks: 'looks with more tasks than maxTasks',
+  /** Until they are within it again: a look cannot count tasks that no list shows, and scale-in may be on hold. */
+  aboveMaxTasksHidden: '… launched while a service was hidden, in looks',
   /** Within `FLAP_MS`, and no task of the pool got a job. */
   floorFlaps: 'floors that launched, and were lowered within five minutes without a job',
   /** In worlds whose processes live for longer than a minute: they remember. */
@@ -85,6 +87,8 @@ export class Watch {
   /** By pending job: since when a pool that fits has had room at each look. */
   readonly #roomSince = new Map<JobId, EpochMs>();
   readonly #stalled = new Set<JobId>();
+  /** The most tasks since a look launched above `maxTasks` while a service was hidden. 0: there are no more than that. */
+  #mostHidden = 0;
   /** The limits that were kept at some look. */
   readonly #reached = new Set<string>();
 
@@ -188,8 +192,19 @@ export class Watch {
     }
     const all = sum([...tasks.values()], ({ staying, leaving }) => staying + leaving);
     const wanted = sum([...tasks.values()], (pool) => pool.wanted);
-    if (this.#isExceeded({ limit: 'all', tasks: all, wanted, most: this.#events.plan.maxTasks }))
-      this.#counts.tasksAboveMaxTasks += 1;
+    const { maxTasks: most } = this.#events.plan;
+    const isHidden = this.#isAboveHidden(Math.max(all, wanted), most);
+    if (this.#isExceeded({ limit: 'all', tasks: all, wanted, most }))
+      this.#counts[isHidden ? 'aboveMaxTasksHidden' : 'tasksAboveMaxTasks'] += 1;
+  }
+
+  /** Whether so many tasks were launched while ECS's lists lacked a service. More of them are not excused. */
+  #isAboveHidden(tasks: number, most: number): boolean {
+    const { unlisted, unreadable } = this.#events.world.ecs;
+    const isHidden = unlisted.size + unreadable.size > 0;
+    if (tasks <= most) this.#mostHidden = 0;
+    else if (isHidden) this.#mostHidden = Math.max(this.#mostHidden, tasks);
+    return tasks <= this.#mostHidden;
   }
 
   /** A world may begin above a limit: with tasks, or with desired ones that ECS has not started yet. */

@@ -161,15 +161,32 @@ function afterADeath() {
   const [kill] = world.kills();
   if (kill === undefined) throw new Error('no build was killed');
   const { job, task } = kill;
-  const audit = (orphans: readonly string[]) =>
+  const diedAt = world.timeline.now();
+  const audit = (orphans: readonly string[], blindSpans: readonly Span[] = []) =>
     auditLedger({
-      world,
-      rows,
+      ...{ world, rows, blindSpans },
       crashes: [],
       log: { orphans: new Map(orphans.map((id) => [id, { job: id } as unknown as OrphanEvent])) },
     });
-  return { world, pass, audit, job: job.id as string, task: task.identity.id };
+  /** A look so many minutes later sees the stopped task, and the daemon's row if coderd has it. */
+  const look = (minutes: number, { daemons = 'ok' } = {}) => {
+    pass(minutes);
+    const whole = { status: 'ok', items: [] };
+    const { arn: taskArn, id } = task.identity;
+    const stopped = { taskArn, stoppedAt: diedAt };
+    const organization = { daemons: { status: daemons, items: [{ name: `cpu-${id}` }] } };
+    rows.add({
+      snapshot: {
+        takenAt: world.timeline.now(),
+        ecs: { services: whole, tasks: { ...whole, items: [stopped] } },
+        coder: { organizations: [{ jobs: whole, previousJobs: whole, ...organization }] },
+      },
+    } as unknown as LookResult);
+  };
+  return { world, pass, audit, look, diedAt, job: job.id as string, task: task.identity.id };
 }
+
+type Span = { readonly from: number; readonly to: number };
 
 describe('the audit of the ledger', () => {
   it('finds nothing wrong if the looks listed exactly the build that died', () => {
@@ -194,6 +211,40 @@ describe('the audit of the ledger', () => {
     const { figures, problems } = audit([job, 'another']);
     expect(figures).toMatchObject({ died: 1, listed: 1 });
     expect(problems).toEqual([expect.stringContaining('a look reported that job another died')]);
+  });
+
+  it('allows a build to be missing that died while lists were hidden, and counts it', () => {
+    const { audit, pass, diedAt } = afterADeath();
+    pass(60);
+    expect(audit([], [{ from: diedAt, to: diedAt + 30 * MINUTE_MS }])).toEqual({
+      figures: { died: 1, listed: 0, unknowable: 1 },
+      problems: [],
+    });
+  });
+
+  it('finds a build that no look listed, although one saw its task and its daemon between hidden lists', () => {
+    const { audit, pass, look, diedAt } = afterADeath();
+    look(3);
+    pass(60);
+    const hidden = { from: diedAt + 5 * MINUTE_MS, to: diedAt + 30 * MINUTE_MS };
+    expect(audit([], [hidden]).problems).toHaveLength(1);
+  });
+
+  it.each([
+    { name: 'the task had not been stopped for two minutes', minutes: 1, daemons: 'ok' },
+    { name: 'the list of daemons is not whole', minutes: 3, daemons: 'truncated' },
+  ])('expects no report of a look if $name', ({ minutes, daemons }) => {
+    const { audit, pass, look, diedAt } = afterADeath();
+    look(minutes, { daemons });
+    pass(60);
+    const hidden = { from: diedAt + 5 * MINUTE_MS, to: diedAt + 30 * MINUTE_MS };
+    expect(audit([], [hidden]).problems).toEqual([]);
+  });
+
+  it('finds a build that no look listed, although lists were hidden before it died', () => {
+    const { audit, pass, diedAt } = afterADeath();
+    pass(60);
+    expect(audit([], [{ from: diedAt - 30 * MINUTE_MS, to: diedAt - 1 }]).problems).toHaveLength(1);
   });
 
   it('allows a build to be missing whose daemon lost its row with its key, and counts it', () => {

@@ -73,6 +73,28 @@ describe('the watch of a random world', () => {
     expect(figures()).toMatchObject({ tasksAboveMax: 1, tasksAboveMaxTasks: 1, launches: 5 });
   });
 
+  it('counts apart what looks launch above maxTasks while a service is hidden, until it has left', () => {
+    const { world, look, pass, figures } = watched();
+    const { name } = world.service('cpu').identity;
+    const lookWith = (count: number) => {
+      world.ecs.setDesiredCount(name, count);
+      pass(5 * MINUTE_MS);
+      look();
+      const { tasksAboveMaxTasks, aboveMaxTasksHidden } = figures();
+      return [tasksAboveMaxTasks, aboveMaxTasksHidden];
+    };
+    look();
+    world.ecs.unlisted.add(name);
+    expect(lookWith(5)).toEqual([0, 1]);
+    world.ecs.unlisted.delete(name);
+    expect(lookWith(5)).toEqual([0, 2]);
+    expect(lookWith(6)).toEqual([1, 2]);
+    world.ecs.setDesiredCount(name, 0);
+    for (const { identity } of world.service('cpu').tasks) world.ecs.hostFailure(identity.id);
+    expect(lookWith(0)).toEqual([1, 2]);
+    expect(lookWith(5)).toEqual([2, 2]);
+  });
+
   it('counts no limit that is exceeded since the world began', () => {
     const { look, pass, figures } = watched(5);
     look(); // ECS has not started the tasks yet
