@@ -64,6 +64,16 @@ describe('the watch of a random world', () => {
     expect(figures().countsAboveMax).toBe(expected);
   });
 
+  it.each([
+    { to: 3, doubt: 'daemons-empty-while-leased', expected: 0, because: 'one task counts as gone' },
+    { to: 4, doubt: 'daemons-empty-while-leased', expected: 1, because: 'only one does' },
+    { to: 3, doubt: 'worker-unknown', expected: 1, because: 'that doubt launches nothing' },
+  ])('counts $expected raises above max to $to with $doubt, since $because', ({ to, doubt, expected }) => {
+    const { look, figures } = watched();
+    look({ desired: { from: 2, to }, why: [{ code: 'holding-for-doubt', doubts: [doubt] }] });
+    expect(figures().countsAboveMax).toBe(expected);
+  });
+
   it('counts more tasks than max and than maxTasks', () => {
     const { world, look, pass, figures } = watched();
     look();
