@@ -21,3 +21,10 @@ it('names the seed, the share and the bound', () => {
     'seed 7: 200 of 1000 are launches that served nothing, more than 100 in a thousand',
   ]);
 });
+
+it('bounds looks above maxTasks because of a hidden service apart from all others', () => {
+  const watched = { ...none.watched, launches: 1000, tasksAboveMaxTasks: 90, aboveMaxTasksHidden: 106 };
+  expect(exceededBounds({ ...none, ticks: 1000, watched }, 'faulty')).toEqual([
+    'seed 7: 106 of 1000 are looks with more tasks than maxTasks, launched while a service was hidden, more than 105 in a thousand',
+  ]);
+});
