@@ -1,4 +1,5 @@
 /** Exit codes: 0 success, 1 invalid input or failed check, 2 wrong usage, 3 a crossed limit of `backtest --before`. */
+import type { EventEmitter } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Help, type Option } from 'commander';
 import { ownValue } from '../lambda/decision/model/collections.ts';
@@ -178,7 +179,7 @@ async function build(
     (await load())(program, { cliEnvironment, exitWith });
     for (const command of program.commands) addExamples(command, examples[command.name()] ?? []);
   }
-  refuseOptionsAsValues(program);
+  checkOptionsOf(program);
   return program.addHelpText('after', '\nOptions and examples: autoscaler plan --help. Version: --version');
 }
 
@@ -187,21 +188,29 @@ function addExamples(command: Command, examples: readonly string[]): void {
   if (lines.length > 0) command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
 }
 
-/** Commander takes any word as the value of an option: `plan --explain --config x` too. */
-function refuseOptionsAsValues({ commands }: Command): void {
+/**
+ * Commander takes any word as the value of an option (`plan --explain --config x`), and the last value of an
+ * option that is given twice. Throws UsageError for both; a variadic option is a list.
+ */
+function checkOptionsOf({ commands }: Command): void {
   for (const command of commands) {
-    const isFlag = (word: string): boolean => command.options.some(({ long }) => long === word);
-    // commander itself collects the values of a variadic option
-    for (const option of command.options.filter((it) => it.required && !it.variadic)) {
-      const parse = option.parseArg ?? ((value: string) => value);
-      option.argParser((value: string, previous: unknown) => {
-        if (isFlag(value)) throw missingValue(option, value);
-        return parse(value, previous);
+    const given = new Set<Option>();
+    // its types leave out what it inherits
+    const events = command as unknown as EventEmitter;
+    // before the option's own listener, which parses the value
+    for (const option of command.options)
+      events.prependListener(`option:${option.name()}`, (value: string | null | undefined) => {
+        if (option.required && command.options.some(({ long }) => long === value))
+          throw missingValue(option, value ?? '');
+        if (given.has(option) && !option.variadic) throw givenTwice(option);
+        given.add(option);
       });
-    }
-    refuseOptionsAsValues(command);
+    checkOptionsOf(command);
   }
 }
+
+const givenTwice = ({ long }: Option): UsageError =>
+  new UsageError(`${long} is given twice, and takes one value. Keep one of them`);
 
 /** `flags`: such as `--explain <pool-name>`. */
 function missingValue({ long, flags }: Option, found: string): UsageError {

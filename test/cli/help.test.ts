@@ -53,3 +53,42 @@ it.each(commands)(
     }
   },
 );
+
+/** Each option of each command that takes one value: how it is given twice. Lists end their name with `...`. */
+async function optionsOf(command: string): Promise<readonly (readonly string[])[]> {
+  const { out: help } = await run(...command.split(' '), '--help');
+  const rows = [...help.matchAll(/^ {2}(?:-\w, )?(--[a-z0-9-]+)( <[^>]*>)?/gm)];
+  return rows
+    .filter(([, long, value = '']) => long !== '--help' && !value.endsWith('...>'))
+    .map(([, long = '', value]) => (value === undefined ? [long] : [long, VALUES[long] ?? '1']));
+}
+
+/** For options whose parser refuses `1`. */
+const VALUES: Readonly<Record<string, string>> = {
+  ...{ '--from': '2026-03-02T08:58:00Z', '--to': '2026-03-02T08:58:00Z', '--timezone': 'UTC' },
+  ...{ '--for': '1h', '--fail-on': 'unserved', '--region': 'us-east-1', '--against': 'none' },
+  ...{ '--max-cost-increase': '1%', '--max-wait-increase': '1%', '--scenario': 'small-team' },
+};
+
+it('refuses every option of every command that is given twice and is no list', async () => {
+  const all = [...commands.filter((name) => !['keys', 'trace'].includes(name)), ...NESTED];
+  let seen = 0;
+  for (const command of all)
+    for (const [long = '', ...value] of await optionsOf(command)) {
+      const once = [long, ...value];
+      const { code, out, err } = await run(...command.split(' '), ...once, ...once);
+      expect({ command, code, out, err }).toEqual({
+        ...{ command, code: 2, out: '' },
+        err: `error: ${long} is given twice, and takes one value. Keep one of them\n`,
+      });
+      seen++;
+    }
+  expect(seen).toBeGreaterThan(60);
+});
+
+const NESTED = ['keys rotate', 'trace export', 'trace check', 'trace generate'];
+
+it('takes lists that are given twice', async () => {
+  const { err } = await run('setup', '--skip', 'synth', '--skip', 'deploy', '--draft');
+  expect(err).not.toContain('twice');
+});

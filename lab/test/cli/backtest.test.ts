@@ -215,7 +215,7 @@ describe('invalid input', () => {
     GIVEN --days 2             | error: --days needs --scenario: a trace from a file has its own length
     GIVEN --against static,hpa | error: option '--against <policies>' argument 'static,hpa' is invalid. There is no policy "hpa". Write all, none, or some of static,from-zero,agent-scaler
     GIVEN --value-of-minute -1 | error: option '--value-of-minute <dollars>' argument '-1' is invalid. Write a number of dollars, 0 or more, such as 0.75.
-    GIVEN --workers 0          | error: option '--workers <number>' argument '0' is invalid. Write a whole number from 1 to 64.
+    --workers 0                | error: option '--workers <number>' argument '0' is invalid. Write a whole number from 1 to 64.
     GIVEN --region mars-1      | error: option '--region <name>' argument 'mars-1' is invalid. finding Fargate's prices: the region "mars-1" is unknown; choose the region with the nearest prices from us-east-1,
     GIVEN --out -              | error: --out - : the report is an HTML page. Name a file, or use --json for standard output
   `)('exits with 2 for $args', async ({ args, err }) => {

@@ -12,8 +12,10 @@ const warm = config('warm.yaml', [{ min: 1, warm: 1 }]);
 const cold = config('cold.yaml', [{ min: 0, warm: 0 }]);
 const LIMITS = ['--max-cost-increase', '10%', '--max-wait-increase', '20%', '--fail-on', 'unserved'];
 /** One thread: another one would load all modules again, for runs of a second. */
+const play = (before: string, after: string, ...more: readonly string[]) =>
+  run('backtest', '--before', before, '--config', after, '--workers', '1', ...more);
 const compare = (before: string, after: string, ...more: readonly string[]) =>
-  run('backtest', '--before', before, '--config', after, '--trace', STEADY, '--workers', '1', ...more);
+  play(before, after, '--trace', STEADY, ...more);
 
 it('exits with 3 for a change that makes people wait, with the verdict first, the table and the JSON', async () => {
   const out = path('change.md');
@@ -25,10 +27,10 @@ it('exits with 3 for a change that makes people wait, with the verdict first, th
   );
   expect(markdown).toMatch(/^\| 9 jobs in an hour \| before \| after \| change \| limit \|\n\| --- \|/m);
   expect(markdown).toMatch(/^\| average wait of people \| .* s ± .* s \| crossed: at most .* s \|$/m);
-  const { verdict, figures } = JSON.parse(answer.out);
+  const { verdict, traces } = JSON.parse(answer.out);
   expect(markdown).toContain(`**${verdict.text}**`);
   expect(verdict.isCrossed).toBe(true);
-  expect(figures[1]).toMatchObject({ figure: 'meanWaitS', clarity: 'clear', outcome: 'crossed' });
+  expect(traces[0].figures[1]).toMatchObject({ figure: 'meanWaitS', clarity: 'clear', outcome: 'crossed' });
 });
 
 it('says of settings that no replay judges that they have no effect, and replays nothing if none has changed', async () => {
@@ -48,13 +50,55 @@ it('exits with 3 if jobs lose their pool, and counts the jobs that no pool fits'
   const jobs = [...BUILDS, aBuild(5, { tags: GPU.tags }), aBuild(6, { tags: { os: 'windows' } })];
   const mixed = ['--trace', trace('mixed.jsonl', jobs), '--seeds', '1', ...LIMITS];
   const [one, both] = [config('one.yaml', [{}]), config('both.yaml', [{}, GPU])];
-  const lost = await compare(both, one, ...mixed);
+  const lost = await play(both, one, ...mixed);
   expect(lost.code).toBe(3);
   expect(lost.out).toMatch(
     /^\*\*Limit crossed: jobs that lose their pool\. .*lose their pool 1 instead of 0/,
   );
   expect(lost.out).toContain('The figures leave out jobs that no pool fits: 1 before, 2 after.');
-  expect((await compare(one, both, ...mixed)).out).toContain('no pool fits: 2 before, 1 after.');
+  expect((await play(one, both, ...mixed)).out).toContain('no pool fits: 2 before, 1 after.');
+});
+
+/** `gpu` builds of people, and ten times as many others, so that all people together wait no longer. */
+const MIXED = trace(
+  'gpu.jsonl',
+  [
+    ...Array.from({ length: 20 }, (_, at) => aBuild(at * 4, { tags: GPU.tags })),
+    ...Array.from({ length: 200 }, (_, at) => aBuild(at * 0.4)),
+  ],
+  { to: '2026-03-02T09:30:00Z' },
+);
+
+it('exits with 3 if only the builds of one tag set wait longer, and names it', async () => {
+  const pools = (gpu: object) => [
+    { min: 8, warm: 8, max: 8 },
+    { ...GPU, ...gpu },
+  ];
+  const before = config('gpu-warm.yaml', pools({ min: 2, warm: 1 }));
+  const after = config('gpu-cold.yaml', pools({ min: 0, warm: 0, idleTimeout: '10s' }));
+  const limits = ['--max-wait-increase', '1000%', '--seeds', '2'];
+  const { code, out } = await play(before, after, '--trace', MIXED, ...limits);
+  expect(out).toMatch(/^\*\*Limit crossed: .*average wait of `default gpu=a10`/);
+  expect(out).toMatch(/^\| average wait of people .* \| kept: /m);
+  expect(code).toBe(3);
+});
+
+it('holds the limits in each trace, and exits with 3 if one of them crosses a limit', async () => {
+  const idle = trace('idle.jsonl', [aBuild(2)], { to: '2026-03-02T09:00:00Z' });
+  const more = ['--trace', idle, '--seeds', '3', '--max-cost-increase', '20%', '--json'];
+  const { code, out } = await compare(cold, warm, ...more);
+  const { verdict, traces } = JSON.parse(out);
+  expect({ code, verdict }).toEqual({
+    code: 3,
+    verdict: { isCrossed: true, text: expect.stringMatching(/^Limit crossed in [12] of 2 traces\.$/) },
+  });
+  expect(traces.map(({ name, jobs }: { name: string; jobs: number }) => [name, jobs])).toEqual([
+    ['steady', 9],
+    ['steady', 1],
+  ]);
+  const markdown = await compare(cold, warm, '--trace', idle, '--seeds', '1');
+  expect(markdown.out).toMatch(/^Trace 2 of 2: /m);
+  expect(markdown.out.match(/^\| --- /gm)).toHaveLength(2);
 });
 
 const none = path('none.yaml');
@@ -71,6 +115,8 @@ it.each(table<{ args: readonly string[]; code: number; err: string }>`
   ${[warm, cold, '--out', warm]}                  | ${1} | it is the input file
   ${[warm, cold, '--max-cost-increase', '20usd']} | ${2} | Write a percentage, such as 10%.
   ${[warm, cold, '--fail-on', 'rain']}            | ${2} | Allowed choices are unserved
+  ${[warm, cold, '--trace', none]}                | ${1} | none.yaml: reading the file
+  ${[warm, cold, '--trace', STEADY]}              | ${2} | is given twice. Name each trace once
   ${[warm, cold, '--seeds', '0']}                 | ${2} | Write a whole number from 1 to 20
   ${[warm, cold, '--against', 'none']}            | ${2} | cannot be used with option '--against <policies>'
   ${[warm, cold, '--budget', '200']}              | ${2} | cannot be used with option '--budget <dollars>'
@@ -78,6 +124,14 @@ it.each(table<{ args: readonly string[]; code: number; err: string }>`
   const answer = await compare(before, after, ...more);
   expect(answer).toMatchObject({ code, out: '' });
   expect(answer.err).toContain(err);
+});
+
+it('exits with 2 for a second trace without --before', async () => {
+  const args = ['--config', warm, '--trace', STEADY, '--trace', empty];
+  expect(await run('backtest', ...args)).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/^error: --trace is given twice: only a comparison/),
+  });
 });
 
 it('exits with 2 for a limit without --before', async () => {

@@ -32,7 +32,7 @@ const WEEK = aTrace({ from: 0 as EpochMs, to: (7 * 86_400_000) as EpochMs });
 type Cost = { readonly before: number; readonly change: number; readonly margin: number };
 
 /** A change in dollars, by its mean and half of its interval. */
-function comparedOf({ before, change, margin }: Cost, limits: Limits = {}) {
+function comparedOf({ before, change, margin }: Cost, limits: Limits = {}, groups: Change['groups'] = []) {
   const clarity = Math.abs(change) <= margin ? 'unclear' : 'clear';
   const dollars: Difference = { before, after: before + change, change, margin, clarity };
   const figures: Change['figures'] = {
@@ -40,8 +40,7 @@ function comparedOf({ before, change, margin }: Cost, limits: Limits = {}) {
     ...{ lostJobs: NONE, jobsWithoutPool: NONE, tooLate: NONE, launches: NONE },
   };
   return {
-    trace: WEEK,
-    change: { seeds: 5, unfit: { before: 0, after: 0 }, figures },
+    traces: [{ trace: WEEK, change: { seeds: 5, unfit: { before: 0, after: 0 }, figures, groups } }],
     limits,
     region: 'us-east-1',
   };
@@ -68,4 +67,34 @@ it('fits a terminal of 80 columns, without bars and without a column of limits t
   const text = changeText(comparedOf({ before: 1000, change: 100, margin: 20 }), 80);
   expect(Math.max(...text.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
   expect(text).not.toMatch(/\||limit/);
+});
+
+/** A group whose waits rise by `change` from nothing. */
+const groupOf = (group: string, change: number, margin = 0): Change['groups'][number] => {
+  const clarity = change <= margin ? 'unclear' : 'clear';
+  return {
+    group,
+    meanWaitS: { before: 0, after: change, change, margin, clarity },
+    p95WaitS: NONE,
+  };
+};
+
+it.each([
+  { groups: [groupOf('a', 66), groupOf('b', 90)], worst: 'b', because: 'it rises by more', crossed: true },
+  { groups: [groupOf('a', 66), groupOf('b', 90, 99)], worst: 'a', because: 'b may be chance', crossed: true },
+  { groups: [groupOf('a', 0.9), groupOf('b', 0.2)], worst: 'a', because: 'less than 1 s', crossed: false },
+])('the worst group is $worst: $because', ({ groups, worst, crossed }) => {
+  const compared = comparedOf({ before: 10, change: 0, margin: 0 }, { maxWaitIncrease: 0.2 }, groups);
+  const row = new RegExp(
+    `^\\| average wait of \`${worst}\` .*\\| ${crossed ? 'crossed' : 'kept'}: at most 1 s`,
+    'm',
+  );
+  expect(markdownOf(compared)).toMatch(row);
+  expect(isCrossed(compared)).toBe(crossed);
+});
+
+it('writes the tags of a pull request so that GitHub renders none of them', () => {
+  const groups = [groupOf('default `|<img src=x> @everyone\n# big', 66), groupOf('default', 1)];
+  const markdown = markdownOf(comparedOf({ before: 10, change: 0, margin: 0 }, {}, groups));
+  expect(markdown).toContain('`default ???img src=x? ?everyone?? big`');
 });

@@ -3,7 +3,7 @@
  * jobs and seed, so their differences vary less than the figures do (docs/adr/0036).
  */
 import type { Deployment } from '../../../lambda/config/rules/deployment.ts';
-import { meanOf, sum } from '../../../lambda/decision/model/collections.ts';
+import { meanOf, ownValue, sum } from '../../../lambda/decision/model/collections.ts';
 import { SHORTEST_FOR_MONTH_MS } from '../../../lambda/decision/model/units.ts';
 import { perMonth, studentT } from '../estimate/estimate.ts';
 import { withoutUnservedJobs } from '../replay/fitting.ts';
@@ -29,7 +29,19 @@ export type Change = {
   /** Jobs of the trace that no pool can run. They are in no replay of this side. */
   readonly unfit: Pair;
   readonly figures: ReturnType<typeof figuresOf>;
+  /** The waits of people by organization and tags, where both sides serve `LEAST_JOBS` of their jobs. */
+  readonly groups: readonly GroupChange[];
 };
+
+export type GroupChange = {
+  /** `default` or `default gpu=a10`. */
+  readonly group: string;
+  readonly meanWaitS: Difference;
+  readonly p95WaitS: Difference;
+};
+
+/** The waits of fewer jobs are chance. */
+const LEAST_JOBS = 20;
 
 type ChangeOptions = {
   readonly trace: Trace;
@@ -61,15 +73,14 @@ export async function changeOf(options: ChangeOptions): Promise<Change> {
     seeds: seeds.length,
     unfit: { before: before.unfit, after: after.unfit },
     figures: figuresOf(replays, trace, losing),
+    groups: groupsOf(replays),
   };
 }
 
+type Replays = readonly (readonly [before: Figures, after: Figures])[];
+
 /** Waits are those of jobs that people wait for. A trace of less than two days tells no cost of a month. */
-function figuresOf(
-  replays: readonly (readonly [before: Figures, after: Figures])[],
-  { from, to }: Trace,
-  losing: number,
-) {
+function figuresOf(replays: Replays, { from, to }: Trace, losing: number) {
   const factor = to - from < SHORTEST_FOR_MONTH_MS ? 1 : perMonth(1, to - from);
   const difference = (of: (figures: Figures) => number): Difference =>
     differenceOf(replays.map(([before, after]) => ({ before: of(before), after: of(after) })));
@@ -83,6 +94,19 @@ function figuresOf(
     tooLate: difference(({ executor }) => executor.tooLate),
     launches: difference(({ tasks }) => tasks.launches),
   };
+}
+
+function groupsOf(replays: Replays): readonly GroupChange[] {
+  const all = replays.flat().map(({ waitOfPeopleByGroup }) => waitOfPeopleByGroup);
+  const names = new Set(all.flatMap(Object.keys));
+  const isLarge = (name: string) => all.every((groups) => (ownValue(groups, name)?.jobs ?? 0) >= LEAST_JOBS);
+  return [...names].filter(isLarge).map((group) => {
+    const difference = (of: 'meanS' | 'p95S'): Difference => {
+      const wait = ({ waitOfPeopleByGroup }: Figures) => ownValue(waitOfPeopleByGroup, group)?.[of] ?? 0;
+      return differenceOf(replays.map(([before, after]) => ({ before: wait(before), after: wait(after) })));
+    };
+    return { group, meanWaitS: difference('meanS'), p95WaitS: difference('p95S') };
+  });
 }
 
 export function differenceOf(pairs: readonly Pair[]): Difference {

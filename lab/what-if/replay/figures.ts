@@ -79,6 +79,7 @@ export function jobFigures(outcomes: readonly JobOutcome[]) {
     waitOfPeople: waitFigures(ofPeople(outcomes)),
     waitByPool: waitBy(outcomes, ({ pool }) => pool),
     waitByGroup: waitBy(outcomes, ({ job }) => groupName(job)),
+    waitOfPeopleByGroup: waitBy(ofPeople(outcomes), ({ job }) => groupName(job)),
     waitByKind: waitBy(outcomes, ({ job }) => job.kind),
     executor: {
       due: byExecutor.length,

@@ -83,6 +83,8 @@ export type Figures = {
   readonly waitByPool: Readonly<Record<string, WaitFigures>>;
   /** By organization and tags: `default` or `default size=large`. */
   readonly waitByGroup: Readonly<Record<string, WaitFigures>>;
+  /** The same for the jobs that people wait for. */
+  readonly waitOfPeopleByGroup: Readonly<Record<string, WaitFigures>>;
   readonly waitByKind: Readonly<Partial<Record<JobKind, WaitFigures>>>;
   /** Jobs of coderd's lifecycle executor. It inserts them late if it sees no matching daemon. */
   readonly executor: {

@@ -53,7 +53,8 @@ function writeConfig({ coderdUrl }: Lab, its: readonly LabPool[]): void {
 const exportAt = async ({ world }: Lab, ...args: readonly string[]): Promise<Answer> =>
   runIn(
     { now: () => world.timeline.now() },
-    ...['trace', 'export', '--config', config, '--out', out, ...args],
+    ...['trace', 'export', '--config', config],
+    ...(args.includes('--out') ? args : ['--out', out, ...args]),
   );
 
 const exported = () => readTrace(readFileSync(out, 'utf8'), { name: out }).trace;

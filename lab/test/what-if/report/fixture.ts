@@ -123,6 +123,7 @@ function figuresOf(rule: Rule, pools: readonly PoolSeries[]): Figures {
     jobs: { submitted: 24_812, succeeded: 24_812 - rule.killed, reaped: 0, killed: rule.killed, unserved: 0 },
     ...{ wait, waitOfPeople: waitOf(rule, 17_368) },
     waitByPool: { default: waitOf(rule, 20_000), large: waitOf(rule, 4_812) },
+    waitOfPeopleByGroup: {},
     waitByGroup: { 'default size=large': waitOf(rule, 3_204) },
     waitByKind: { user: waitOf(rule, 10_917), autostart: waitOf(rule, 6_451) },
     executor: { due: 11_943, delayed: 7, tooLate: 0, longestStopDelayS: 0 },

@@ -16,22 +16,29 @@ export type Limits = {
 };
 
 type Compared = {
-  readonly trace: Trace;
-  /** Undefined: both configurations have the same settings. */
-  readonly change: Change | undefined;
+  /** One or more. */
+  readonly traces: readonly {
+    readonly trace: Trace;
+    /** Undefined: both configurations have the same settings. */
+    readonly change: Change | undefined;
+  }[];
   readonly limits: Limits;
   readonly region: string;
 };
 
+type One = Compared['traces'][number] & Pick<Compared, 'limits'>;
+
 type Figure = {
-  readonly id: keyof Change['figures'];
+  readonly id: keyof Change['figures'] | WorstId;
   readonly name: string;
   readonly format: Format;
   /** The verdict names the figures that a limit can hold. */
   readonly limit?: keyof Limits;
 };
 
-const FIGURES: readonly Figure[] = [
+type WorstId = 'worstMeanWaitS' | 'worstP95WaitS';
+
+const FIGURES: readonly (Figure & { readonly id: keyof Change['figures'] })[] = [
   { id: 'dollars', name: 'cost of tasks', format: dollars, limit: 'maxCostIncrease' },
   { id: 'meanWaitS', name: 'average wait of people', format: seconds, limit: 'maxWaitIncrease' },
   { id: 'p95WaitS', name: 'p95 wait of people', format: seconds, limit: 'maxWaitIncrease' },
@@ -45,39 +52,89 @@ const FIGURES: readonly Figure[] = [
 /** A percentage always allows a rise of one dollar a month, or of one second: smaller ones do not matter. */
 const LEAST_RISE = 1;
 
+/** All people together can wait as long as before while the builds of one pool wait for each launch. */
+const WORST = [
+  { id: 'worstMeanWaitS', of: 'meanWaitS', name: 'average wait', format: seconds, limit: 'maxWaitIncrease' },
+  { id: 'worstP95WaitS', of: 'p95WaitS', name: 'p95 wait', format: seconds, limit: 'maxWaitIncrease' },
+] as const;
+
 type Row = Figure & {
   readonly difference: Difference;
+  /** Its organization and tags. Undefined: all jobs. */
+  readonly group?: string;
   /** Undefined: no limit is set. */
   readonly most?: number;
   /** `not decided`: the mean exceeds the limit, but the difference may be chance. */
   readonly outcome?: 'kept' | 'crossed' | 'not decided';
 };
 
-function rowsOf({ trace, change, limits }: Compared): readonly Row[] {
+function rowsOf({ trace, change, limits }: One): readonly Row[] {
   if (change === undefined) return [];
   const { of, per } = amountsOf({ trace });
-  return FIGURES.map((figure) => {
-    const difference = change.figures[figure.id];
+  const rowOf = (figure: Figure, difference: Difference): Row =>
+    judged({ ...figure, difference }, limits, figure.id === 'dollars' ? of(LEAST_RISE) : LEAST_RISE);
+  const all = FIGURES.map((figure) => {
     const name = figure.id === 'dollars' ? `${figure.name} ${per}` : figure.name;
-    const limit = figure.limit && limits[figure.limit];
-    if (limit === undefined) return { ...figure, name, difference };
-    const { before, after, clarity } = difference;
-    const least = figure.id === 'dollars' ? of(LEAST_RISE) : LEAST_RISE;
-    const most = before + (limit === 'unserved' ? 0 : Math.max(least, before * limit));
-    // sums of the same amounts may differ in their last digits
-    const isAbove = after > most + 1e-9;
-    const outcome = isAbove ? (clarity === 'clear' ? 'crossed' : 'not decided') : 'kept';
-    return { ...figure, name, difference, most, outcome };
+    return rowOf({ ...figure, name }, change.figures[figure.id]);
   });
+  const worst = WORST.flatMap(({ of: wait, name, ...figure }) => {
+    const groups = change.groups.map((each) => {
+      const { group } = each;
+      return { ...rowOf({ ...figure, name: `${name} of ${shownGroup(group)}` }, each[wait]), group };
+    });
+    return groups.sort(worstFirst).slice(0, 1);
+  });
+  const [before, after] = [all.filter(({ limit }) => limit), all.filter(({ limit }) => !limit)];
+  // a single group has the waits of all people
+  return change.groups.length < 2 ? all : [...before, ...worst, ...after];
 }
 
-export const isCrossed = (compared: Compared): boolean =>
-  rowsOf(compared).some(({ outcome }) => outcome === 'crossed');
+function judged(row: Row, limits: Limits, least: number): Row {
+  const limit = row.limit && limits[row.limit];
+  if (limit === undefined) return row;
+  const { before, after, clarity } = row.difference;
+  const most = before + (limit === 'unserved' ? 0 : Math.max(least, before * limit));
+  // sums of the same amounts may differ in their last digits
+  const isAbove = after > most + 1e-9;
+  const outcome = isAbove ? (clarity === 'clear' ? 'crossed' : 'not decided') : 'kept';
+  return { ...row, most, outcome };
+}
+
+/** One that crosses its limit comes before one that rises by more and may be chance. */
+function worstFirst(a: Row, b: Row): number {
+  const excess = ({ difference, most = difference.before }: Row) => difference.after - most;
+  const isCrossing = ({ outcome }: Row) => Number(outcome === 'crossed');
+  return isCrossing(b) - isCrossing(a) || excess(b) - excess(a);
+}
+
+/** Tags come from a file of the pull request, and GitHub renders what is said of them. */
+const shownGroup = (group: string): string => `\`${group.replaceAll(UNSAFE, '?').slice(0, MOST_SHOWN)}\``;
+const UNSAFE = /[^\p{L}\p{N} .,:=/+_-]/gu;
+const MOST_SHOWN = 60;
+
+const parts = ({ traces, limits }: Compared): readonly One[] => traces.map((each) => ({ ...each, limits }));
+
+const isCrossedBy = (one: One): boolean => rowsOf(one).some(({ outcome }) => outcome === 'crossed');
+
+export const isCrossed = (compared: Compared): boolean => parts(compared).some(isCrossedBy);
+
+const SAME = 'No effect: both configurations have the same settings.';
+
+/** Of one trace its own; of several how many cross a limit. */
+function verdictOf(compared: Compared): string {
+  const all = parts(compared);
+  const [one] = all;
+  if (one === undefined || one.change === undefined) return SAME;
+  if (all.length === 1) return effectOf(one);
+  const crossed = all.filter(isCrossedBy).length;
+  if (crossed > 0) return `Limit crossed in ${crossed} of ${all.length} traces.`;
+  const rows = all.flatMap(rowsOf);
+  return limitText(rows).trim() || `Played ${all.length} traces, without limits.`;
+}
 
 /** The limits, and each change that is clear: one test, so that the sentence names what crosses a limit. */
-function verdictOf(compared: Compared): string {
-  const rows = rowsOf(compared);
-  if (rows.length === 0) return 'No effect: both configurations have the same settings.';
+function effectOf(one: One): string {
+  const rows = rowsOf(one);
   const named = rows.filter(({ limit }) => limit !== undefined);
   const clear = named.filter(({ difference }) => difference.clarity === 'clear');
   const isNone = named.every(({ difference }) => difference.clarity === 'none');
@@ -113,9 +170,9 @@ function differenceText({ before, after, change, margin, clarity }: Difference, 
     : `${rise}${percentText(before, after)}${spread}`;
 }
 
-function tableOf(compared: Compared) {
-  const { trace } = compared;
-  const rows = rowsOf(compared);
+function tableOf(one: One) {
+  const { trace } = one;
+  const rows = rowsOf(one);
   const cells = rows.map(({ name, format, difference, most, outcome }) => [
     ...[name, format(difference.before), format(difference.after), differenceText(difference, format)],
     outcome === undefined || most === undefined ? '' : `${outcome}: at most ${format(most)}`,
@@ -126,16 +183,28 @@ function tableOf(compared: Compared) {
     : { heads, cells: cells.map((row) => row.slice(0, -1)) };
 }
 
-function notesOf({ change, region }: Compared): readonly string[] {
-  if (change === undefined) return [];
-  const { seeds, unfit } = change;
+function notesOf(compared: Compared): readonly string[] {
+  const { traces, region } = compared;
+  const [seeds] = traces.flatMap(({ change }) => change?.seeds ?? []);
+  if (seeds === undefined) return [];
   const chance =
     seeds === 1
       ? 'One replay before and one after: chance is unknown. Add --seeds 5.'
       : `Means of ${seeds} pairs of replays. ±: the 95 % interval of the change, which is not clear if it may be 0.`;
+  const worst = parts(compared).some((one) => rowsOf(one).some(({ group }) => group !== undefined));
+  const unfit = { before: 0, after: 0 };
+  for (const { change } of traces) {
+    unfit.before += change?.unfit.before ?? 0;
+    unfit.after += change?.unfit.after ?? 0;
+  }
   const isUnfit = unfit.before + unfit.after > 0;
   return [
     chance,
+    ...(worst
+      ? [
+          'A row with an organization and tags is the worst of all with 20 jobs of people or more. A limit of waits holds for each of them.',
+        ]
+      : []),
     ...(isUnfit
       ? [`The figures leave out jobs that no pool fits: ${unfit.before} before, ${unfit.after} after.`]
       : []),
@@ -143,37 +212,66 @@ function notesOf({ change, region }: Compared): readonly string[] {
   ];
 }
 
-/** GitHub renders it. No text of the files is in it: pull requests come from anyone. */
+type Parts = {
+  readonly verdict: (text: string) => string;
+  readonly heading: (text: string) => string;
+  readonly table: (table: ReturnType<typeof tableOf>) => string;
+  readonly notes: (notes: readonly string[]) => string;
+};
+
+function documentOf(compared: Compared, { verdict, heading, table, notes }: Parts): string {
+  const all = parts(compared);
+  const first = verdict(verdictOf(compared));
+  if (all.some(({ change }) => change === undefined)) return first;
+  const blocks = all.flatMap((one, at) => [
+    ...(all.length === 1 ? [] : [heading(`Trace ${at + 1} of ${all.length}: ${effectOf(one)}`)]),
+    table(tableOf(one)),
+  ]);
+  return [first, ...blocks, notes(notesOf(compared))].join('\n\n');
+}
+
+/** GitHub renders it. Of the files it has only names of organizations and tags: pull requests come from anyone. */
 export function markdownOf(compared: Compared): string {
-  const { heads, cells } = tableOf(compared);
   const line = (row: readonly string[]): string => `| ${row.join(' | ')} |`;
-  const table = [line(heads), line(heads.map(() => '---')), ...cells.map(line)];
-  const notes = notesOf(compared).map((note) => `- ${note}`);
-  const verdict = `**${verdictOf(compared)}**`;
-  return cells.length === 0 ? verdict : [verdict, table.join('\n'), notes.join('\n')].join('\n\n');
+  return documentOf(compared, {
+    verdict: (text) => `**${text}**`,
+    heading: (text) => text,
+    table: ({ heads, cells }) => [line(heads), line(heads.map(() => '---')), ...cells.map(line)].join('\n'),
+    notes: (notes) => notes.map((note) => `- ${note}`).join('\n'),
+  });
 }
 
 /** For a terminal. `width`: characters of a line. */
 export function changeText(compared: Compared, width: number): string {
-  const { heads, cells } = tableOf(compared);
-  const columns = heads.map((head) => ({ head, align: 'left' }) as const);
-  const [verdict = '', notes = ''] = [verdictOf(compared), notesOf(compared).join('\n')].map((text) =>
-    wrapLines(text, width),
-  );
-  return cells.length === 0 ? verdict : [verdict, plainTable(columns, cells, width), notes].join('\n\n');
+  const wrapped = (text: string): string => wrapLines(text, width);
+  return documentOf(compared, {
+    verdict: wrapped,
+    heading: wrapped,
+    table: ({ heads, cells }) =>
+      plainTable(
+        heads.map((head) => ({ head, align: 'left' }) as const),
+        cells,
+        width,
+      ),
+    notes: (notes) => wrapped(notes.join('\n')),
+  });
 }
 
 export function changeDocument(compared: Compared) {
-  const { name, from, to, jobs } = compared.trace;
   return {
     version: 1,
     verdict: { isCrossed: isCrossed(compared), text: verdictOf(compared) },
-    trace: { name, from: isoTime(from), to: isoTime(to), jobs: jobs.length },
-    isMonthly: amountsOf(compared).isMonthly,
-    figures: rowsOf(compared).map(({ id, difference, most, outcome }) => ({
-      ...{ figure: id, ...difference },
-      ...(outcome === undefined ? {} : { most, outcome }),
-    })),
+    traces: parts(compared).map((one) => {
+      const { name, from, to, jobs } = one.trace;
+      return {
+        ...{ name, from: isoTime(from), to: isoTime(to), jobs: jobs.length },
+        isMonthly: amountsOf(one).isMonthly,
+        figures: rowsOf(one).map(({ id, group, difference, most, outcome }) => ({
+          ...{ figure: id, ...(group === undefined ? {} : { group }), ...difference },
+          ...(outcome === undefined ? {} : { most, outcome }),
+        })),
+      };
+    }),
     notes: notesOf(compared),
   };
 }

@@ -6,12 +6,13 @@ import { type CliEnvironment, InputError, UsageError } from '../../../../cli/sha
 import { readConfig } from '../../../../cli/shared/live-options.ts';
 import { countTo } from '../../../../cli/shared/option-values.ts';
 import type { Deployment } from '../../../../lambda/config/rules/deployment.ts';
+import { meanOf } from '../../../../lambda/decision/model/collections.ts';
 import { changeOf } from '../../change/change.ts';
 import { checkWritable, writeWhole } from '../trace/whole-file.ts';
 import { cautionsOf } from './cautions.ts';
 import { changeDocument, changeText, isCrossed, type Limits, markdownOf } from './change-screen.ts';
 import { onThreads } from './progress.ts';
-import { readSubject, type SubjectOptions } from './subject.ts';
+import { readSubjects, type Subject, type SubjectOptions } from './subject.ts';
 
 export type ChangeOptions = Limits & { readonly before?: string; readonly seeds?: number };
 
@@ -40,7 +41,7 @@ export function withBefore(command: Command): Command {
     .option('--max-cost-increase <percent>', 'exit with 3 if the cost of tasks rises by more', parsePercent)
     .option(
       '--max-wait-increase <percent>',
-      'the same for the average and the p95 wait of people',
+      'the same for the average and the p95 wait of people: of all, and of each tag set with 20 jobs or more',
       parsePercent,
     )
     .addOption(
@@ -79,17 +80,25 @@ export async function showChange(options: Options, cliEnvironment: CliEnvironmen
   const { out: file, json } = options;
   const { columns, out, err } = cliEnvironment;
   const before = readBefore(options.before, cliEnvironment);
-  const subject = readSubject(options, cliEnvironment);
-  const { trace, config: after } = subject;
-  if (file !== undefined) checkWritable(file, [options.before, options.trace, subject.configFile]);
-  for (const caution of cautionsOf(subject)) err(`warning: after the change: ${caution}\n`);
+  const subjects = readSubjects(options, cliEnvironment);
+  const { config: after, configFile } = subjects[0];
+  if (file !== undefined) checkWritable(file, [options.before, ...(options.trace ?? []), configFile]);
+  for (const subject of subjects)
+    for (const caution of cautionsOf(subject)) err(`warning: after the change: ${caution}\n`);
   const seeds = Array.from({ length: options.seeds ?? DEFAULT_SEEDS }, (_, at) => options.seed + at);
-  const change = isDeepStrictEqual(before, after)
+  const given = { before, after, seeds, region: options.region };
+  const changes = isDeepStrictEqual(before, after)
     ? undefined
-    : await onThreads(options.workers, cliEnvironment, (threads) =>
-        changeOf({ trace, before, after, seeds, region: options.region, ...threads }),
-      );
-  const compared = { trace, change, limits: options, region: options.region };
+    : await onThreads(options.workers, cliEnvironment, ({ workerPool, onProgress }) => {
+        const onShare = shareOut(onProgress, subjects.length);
+        const play = ({ trace }: Subject, at: number) =>
+          changeOf({ ...given, trace, workerPool, onProgress: onShare(at) });
+        return Promise.all(subjects.map(play));
+      });
+  const compared = {
+    traces: subjects.map(({ trace }, at) => ({ trace, change: changes?.[at] })),
+    ...{ limits: options, region: options.region },
+  };
   const markdown = markdownOf(compared);
   const text = columns === undefined ? markdown : changeText(compared, columns);
   out(`${json ? JSON.stringify(changeDocument(compared)) : text}\n`);
@@ -98,6 +107,15 @@ export async function showChange(options: Options, cliEnvironment: CliEnvironmen
     err(`wrote ${file}\n`);
   }
   return isCrossed(compared);
+}
+
+/** Of several parts that run at once, each with the progress of its own, 0 to 1. */
+function shareOut(onProgress: (share: number, doing: string) => void, parts: number) {
+  const done = Array.from({ length: parts }, () => 0);
+  return (part: number) => (share: number, doing: string) => {
+    done[part] = share;
+    onProgress(meanOf(done), doing);
+  };
 }
 
 function readBefore(file: string, cliEnvironment: CliEnvironment): Deployment {

@@ -89,7 +89,7 @@ async function backtest(options: BacktestOptions, cliEnvironment: CliEnvironment
     );
   const subject = readSubject(options, cliEnvironment);
   const target = targetOf(options, subject.trace);
-  if (file !== undefined) checkWritable(file, [options.trace, subject.configFile]);
+  if (file !== undefined) checkWritable(file, [...(options.trace ?? []), subject.configFile]);
   for (const caution of cautionsOf(subject)) cliEnvironment.err(`warning: ${caution}\n`);
   const { result, prices } = await run(subject, target, options, cliEnvironment);
   const { columns } = cliEnvironment;

@@ -40,8 +40,8 @@ const MOST_WORKERS = 64;
 export function withTraceOptions(command: Command): Command {
   return command
     .option(
-      '--trace <file>',
-      'trace file, as written by autoscaler trace; - for standard input (required without --scenario)',
+      '--trace <file...>',
+      'trace file, as written by autoscaler trace; - for standard input (required without --scenario). --before takes several',
     )
     .option(
       '--scenario <name>',

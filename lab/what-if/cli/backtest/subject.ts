@@ -12,7 +12,7 @@ import type { Trace } from '../../trace/trace.ts';
 import { findScenario } from '../trace/generate.ts';
 
 type TraceOptions = {
-  readonly trace?: string;
+  readonly trace?: readonly string[];
   readonly scenario?: string;
   readonly days?: number;
   readonly seed: number;
@@ -34,12 +34,27 @@ const DEFAULT_DAYS = 7;
 export const CONFIG_DESCRIPTION =
   "configuration file (default: AUTOSCALER_CONFIG, then autoscaler.yaml; with --scenario, the scenario's)";
 
-/** Reads both and prints warnings. Throws UsageError, TraceError, ConfigError or InputError. */
+/** Reads one trace and the configuration. Throws UsageError, TraceError, ConfigError or InputError. */
 export function readSubject(options: SubjectOptions, cliEnvironment: CliEnvironment): Subject {
+  if ((options.trace ?? []).length > 1)
+    throw new UsageError('--trace is given twice: only a comparison (--before FILE) replays several traces');
+  return readSubjects(options, cliEnvironment)[0];
+}
+
+/** Reads each trace, with one configuration for all, and prints warnings. Throws as `readSubject`. */
+export function readSubjects(
+  options: SubjectOptions,
+  cliEnvironment: CliEnvironment,
+): readonly [Subject, ...Subject[]] {
   checkOptions(options);
   const configFile = options.config ?? defaultConfig(options, cliEnvironment);
   const { config } = readConfig(configFile, cliEnvironment);
-  return { ...readTrace(options, cliEnvironment), config, configFile };
+  const subjectOf = (file: string | undefined): Subject => ({
+    ...readTrace(file, options, cliEnvironment),
+    ...{ config, configFile },
+  });
+  const [first, ...others] = options.trace ?? [];
+  return [subjectOf(first), ...others.map(subjectOf)];
 }
 
 function defaultConfig({ scenario }: SubjectOptions, { environment }: CliEnvironment): string {
@@ -49,11 +64,10 @@ function defaultConfig({ scenario }: SubjectOptions, { environment }: CliEnviron
 
 /** Reads or generates a trace and prints warnings. Throws UsageError or TraceError. */
 function readTrace(
-  options: TraceOptions,
+  file = '-',
+  { scenario, seed, days = DEFAULT_DAYS, skipBad }: TraceOptions,
   cliEnvironment: CliEnvironment,
 ): Pick<Subject, 'trace' | 'skipped'> {
-  checkOptions(options);
-  const { trace: file = '-', scenario, seed, days = DEFAULT_DAYS, skipBad } = options;
   if (scenario !== undefined)
     return { trace: generateTrace(findScenario(scenario), { seed, days }), skipped: 0 };
   const { trace, skipped, remarks } = readTraceFile(file, { skipBad });
@@ -69,6 +83,8 @@ function checkOptions({ trace, scenario, days }: TraceOptions): void {
     );
   if (trace !== undefined && scenario !== undefined)
     throw new UsageError('--trace and --scenario are both given. Use one of them');
+  const twice = trace?.find((file, at) => trace.indexOf(file) < at);
+  if (twice !== undefined) throw new UsageError(`--trace ${twice} is given twice. Name each trace once`);
   if (trace !== undefined && days !== undefined)
     throw new UsageError('--days needs --scenario: a trace from a file has its own length');
 }
