@@ -51,7 +51,9 @@ async function checkOtherSecrets(pool: PoolConfig, context: CredentialContext): 
   if (secretsBlocker !== undefined) return [skip(`pool "${pool.name}": secrets`, secretsBlocker)];
   const readings = await Promise.all(
     refs.map(([variable, ref]) =>
-      readSecret(secrets, ref, { name: `pool "${pool.name}": secret ${variable}`, reader: READER }),
+      readSecret(secrets, ref, {
+        ...{ name: `pool "${pool.name}": secret ${variable}`, reader: READER, holds: 'variable' as const },
+      }),
     ),
   );
   const wrong = readings.flatMap((reading) => ('check' in reading ? [reading.check] : []));

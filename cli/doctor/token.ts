@@ -13,6 +13,7 @@ import { DAY_MS } from '../../lambda/decision/model/units.ts';
 import { some, timeText } from '../../lambda/explain/format.ts';
 import { type Check, type Checked, fail, ok, skip, warn } from './check.ts';
 import { organizationOf } from './coderd.ts';
+import { flawOfCredential, flawOfVariable } from './injected.ts';
 
 /** Who reads a pool's credential in production. */
 export const READER = "the tasks' execution role";
@@ -38,14 +39,27 @@ type SecretReading =
       readonly isEverywhere: boolean;
     };
 
-/** Reads a secret. `reader` names the role that reads it in production. */
+type Wanted = {
+  readonly name: string;
+  /** The role that reads it in production. With `READER` the value is judged as a container gets it. */
+  readonly reader: string;
+  /** @default a credential that a daemon sends to coderd */
+  readonly holds?: 'variable';
+};
+
+/** Reads a secret. */
 export async function readSecret(
   secrets: Secrets,
   ref: SecretRef,
-  { name, reader }: { readonly name: string; readonly reader: string },
+  { name, reader, holds }: Wanted,
 ): Promise<SecretReading> {
   try {
-    return { value: await secrets.read(ref) };
+    const value = await secrets.read(ref);
+    if (reader !== READER) return { value };
+    const raw = await secrets.readAsStored(ref);
+    const flaw = holds === undefined ? flawOfCredential(raw, ref) : flawOfVariable(raw, ref);
+    if (flaw === undefined) return { value };
+    return { check: holds === undefined ? fail(name, flaw) : warn(name, flaw), isEverywhere: false };
   } catch (cause) {
     if (!(cause instanceof SecretError)) throw cause;
     if (cause.code !== 'denied')

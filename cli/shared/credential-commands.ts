@@ -27,6 +27,15 @@ export const SHELL_TOKEN = '"$(coder tokens create --lifetime 8h)"';
 
 export const READ_VALUE = 'read -rs VALUE';
 
+/** Stores the value of a secret again, without line breaks, quotes and what else no credential has. */
+export function cleanCommand(secret: string): string {
+  const read = `aws secretsmanager get-secret-value --secret-id ${quoted(secret)} --query SecretString --output text`;
+  return `${read} | LC_ALL=C ${CLEAN} | ${putCommand(secret)}`;
+}
+
+/** Visible characters of ASCII without quotes. */
+export const CLEAN = `tr -dc '!#-&(-_a-~'`;
+
 /** Asks for a value without showing it, and stores it. */
 export function storeTypedCommand(secret: string, isThere: boolean): string {
   const store = isThere ? putCommand(secret) : storeCommand(secret);

@@ -6,9 +6,10 @@ import type { Construct } from 'constructs';
 import { stringify } from 'yaml';
 import type * as z from 'zod';
 import { checkConfig } from '../../lambda/config/check.ts';
-import { type LoadedConfig, loadDeployment } from '../../lambda/config/load.ts';
+import { type LoadedConfig, loadConfig } from '../../lambda/config/load.ts';
 import { ConfigError } from '../../lambda/config/problems/problems.ts';
 import { checkPoolCount } from '../../lambda/config/rules/deployment-rules.ts';
+import { checkSizes } from '../../lambda/config/rules/size-rules.ts';
 import type { configSchema } from '../../lambda/config/schema/schema.ts';
 import { toStoredConfig } from '../../lambda/config/stored-config.ts';
 import { parseYaml } from '../../lambda/config/yaml-source.ts';
@@ -60,13 +61,13 @@ type Loaded = { readonly configFile: string; readonly loaded: LoadedConfig };
 
 function load(source: SettingsSource, functionDir: string): Loaded {
   if ('configFile' in source)
-    return { configFile: source.configFile, loaded: loadDeployment(source.configFile) };
+    return { configFile: source.configFile, loaded: loadConfig(source.configFile, checkSizes) };
   refuseTokens(source);
   // Check before the file is written: a problem must not refer to a file that the user did not
   // write.
   const { warnings } = checkConfig(source, checkPoolCount);
   const configFile = writeSettings(source, `${functionDir}.yaml`);
-  return { configFile, loaded: { ...loadDeployment(configFile), warnings } };
+  return { configFile, loaded: { ...loadConfig(configFile, checkSizes), warnings } };
 }
 
 /** A CDK token has no value yet, so it can be neither checked nor written to a file. */

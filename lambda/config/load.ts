@@ -5,7 +5,7 @@ import { ConfigError, error, type Mistake, type Problem } from './problems/probl
 import { readConfig } from './read.ts';
 import type { Deployment } from './rules/deployment.ts';
 import { checkPoolCount } from './rules/deployment-rules.ts';
-import { checkSizes } from './rules/size-rules.ts';
+import { checkResources, checkSizes } from './rules/size-rules.ts';
 import { decodeUtf8 } from './utf8.ts';
 
 /** A configuration and the certificates that it names. */
@@ -32,9 +32,12 @@ export function loadConfig(
   return caBundle === undefined ? read : { ...read, caBundle };
 }
 
-/** As `loadConfig`, for a configuration that is about to be deployed: the text in a task definition is limited. */
+/** As `loadConfig`, for a stack of this file alone: AWS limits task definitions and templates. */
 export function loadDeployment(file: string): LoadedConfig {
-  return loadConfig(file, checkSizes);
+  return loadConfig(file, (value, caBundle) => [
+    ...checkSizes(value, caBundle),
+    ...checkResources(value, caBundle),
+  ]);
 }
 
 function readText(file: string): string {

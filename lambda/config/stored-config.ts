@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { checkConfig } from './check.ts';
 import type { LoadedConfig } from './load.ts';
-import { isMapping } from './rules/drafts.ts';
+import { storedText } from './rules/stored-text.ts';
 
 /** The stored text is not the text that the stack was deployed with. */
 export class StoredConfigError extends Error {
@@ -22,7 +22,7 @@ export type StoredConfig = {
 
 /** Makes the text of parsed settings. The same settings make the same text, with any comments. */
 export function toStoredConfig(settings: unknown, caBundle: string | undefined): StoredConfig {
-  const text = toAscii(JSON.stringify({ config: withoutCaPath(settings), caBundle }));
+  const text = storedText(settings, caBundle);
   return { text, sha256: sha256Of(text) };
 }
 
@@ -47,24 +47,3 @@ const sha256Of = (text: string): string => createHash('sha256').update(text).dig
 
 /** Enough to compare by eye. */
 const short = (sha256: string): string => `${sha256.slice(0, 12)}…`;
-
-/** The path is one of the machine that made the text, which has the certificates themselves. */
-function withoutCaPath(settings: unknown): unknown {
-  if (!isMapping(settings) || !isMapping(settings.coder)) return settings;
-  const { caBundle: _, ...coder } = settings.coder;
-  return { ...settings, coder };
-}
-
-/**
- * Escapes what Systems Manager counts or reads in another way: characters of several bytes, and
- * `{{`, which refers to a parameter. In JSON, both occur in strings only.
- */
-function toAscii(json: string): string {
-  return json
-    .replaceAll(/[^\x20-\x7e]/g, (character) => codeOf(character))
-    .replaceAll(/\{(?=\{)/g, codeOf('{'));
-}
-
-function codeOf(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-}

@@ -2,11 +2,10 @@ import { Aws } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { ParameterTier, StringParameter } from 'aws-cdk-lib/aws-ssm';
 import { Construct } from 'constructs';
+import { PART_LENGTH } from '../../../lambda/config/rules/stored-text.ts';
 import type { StoredConfig } from '../../../lambda/config/stored-config.ts';
 import { PlainTemplateError } from '../shared/errors.ts';
 
-/** A standard parameter costs nothing and has at most 4 KB (docs/internals/aws.md §4). */
-const PART_LENGTH = 4096;
 /** The names must fit in the environment of the function, which has at most 4 KB. */
 const MOST_PARTS = 16;
 

@@ -29,13 +29,22 @@ export class Secrets {
     this.#provider = new SecretsProvider({ awsSdkV3Client: client });
   }
 
-  /** Reads one value; `fresh` bypasses the cache. Throws SecretError. */
+  /** Reads one value without white space around it; `fresh` bypasses the cache. Throws SecretError. */
   async read(ref: SecretRef, { fresh = false }: { readonly fresh?: boolean } = {}): Promise<Secret> {
+    return new Secret((await this.#read(ref, fresh)).trim());
+  }
+
+  /** As ECS gives it to a container: with white space around it. Throws SecretError. */
+  async readAsStored(ref: SecretRef): Promise<Secret> {
+    return new Secret(await this.#read(ref, false));
+  }
+
+  async #read(ref: SecretRef, fresh: boolean): Promise<string> {
     const text = await this.#fetch(ref.secret, fresh);
-    const value = (ref.jsonKey === undefined ? text : pickKey(text, ref, ref.jsonKey)).trim();
-    if (value === '')
+    const value = ref.jsonKey === undefined ? text : pickKey(text, ref, ref.jsonKey);
+    if (value.trim() === '')
       throw new SecretError(`reading secret "${ref.secret}": the secret is empty; store the value in it`);
-    return new Secret(value);
+    return value;
   }
 
   async #fetch(name: string, fresh: boolean): Promise<string> {

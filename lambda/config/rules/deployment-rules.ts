@@ -136,7 +136,7 @@ export function servicesOf({ capacity }: { readonly capacity?: unknown }): numbe
 
 /** The most pools of one deployment. */
 export const MOST_POOLS = 50;
-/** A template has at most 500 resources (docs/internals/aws.md §7), and such a pool has ten. */
+/** A template has at most 500 resources (docs/internals/aws.md §7), and such a pool has ten: size-rules.ts counts all. */
 export const MOST_MANAGED = 42;
 
 /** Refuses a parsed configuration with more pools than one stack supports. The decision supports more. */

@@ -4,8 +4,10 @@
  */
 import { sum } from '../../decision/model/collections.ts';
 import { error, type Findings, type Mistake } from '../problems/problems.ts';
+import { MANAGED } from '../schema/secret-ref.ts';
 import { servicesOf } from './deployment-rules.ts';
-import { at, type ConfigDraft, draftConfig, type PoolDraft, toMapping } from './drafts.ts';
+import { at, type ConfigDraft, draftConfig, type Mapping, type PoolDraft, toMapping } from './drafts.ts';
+import { PART_LENGTH, storedText } from './stored-text.ts';
 
 /** Findings about the sizes of a deployment. `caBundle` is the text of `coder.caBundle`. */
 export function* checkSizes(value: unknown, caBundle: string | undefined): Findings {
@@ -19,6 +21,91 @@ export function* checkSizes(value: unknown, caBundle: string | undefined): Findi
       ['pools'],
       `the template of ${config.pools.length} pools would have about ${kib(bytes)}, but CloudFormation accepts at most 1 MB. Shorten environment, secrets or aws.tags, or split the pools over several files, each with its own stack (aws.stack)`,
     );
+}
+
+/** Of a stack that has nothing but these settings: existing resources that code hands over would count less. */
+export function* checkResources(value: unknown, caBundle: string | undefined): Findings {
+  const config = draftConfig(value);
+  const resources = resourcesOf(config, caBundle);
+  if (resources > MOST_RESOURCES)
+    yield error(
+      ['pools'],
+      `the template of ${config.pools.length} pools would have ${resources} resources, but CloudFormation accepts at most ${MOST_RESOURCES}. Split the pools over several files, each with its own stack (aws.stack), or ${savings(config)}`,
+    );
+}
+
+/** CloudFormation accepts no more (docs/internals/aws.md §7). */
+const MOST_RESOURCES = 500;
+
+/**
+ * The resources of the template: of `cdk deploy` or of `synth`, whichever has more. The constants are counted
+ * (test/infra/pool/sizes.test.ts).
+ */
+export function resourcesOf({ pools, raw }: ConfigDraft, caBundle: string | undefined): number {
+  const aws = toMapping(raw.aws);
+  const [network, alarms] = [toMapping(aws.network), toMapping(aws.alarms)];
+  const hasLogs = toMapping(aws.logs).group === undefined;
+  // the parameters of synth, or the metadata of cdk deploy
+  const parameters = Math.ceil(storedText(raw, caBundle).length / PART_LENGTH);
+  return (
+    (network.vpc === undefined ? ownNetwork(network) : Number(!hasEntries(network.securityGroups))) +
+    (aws.cluster === undefined ? 2 : 0) +
+    (alarms.enabled === false ? 0 : alarmsOf(alarms, pools, toMapping(raw.defaults).spot)) +
+    (hasLogs ? 2 : 1) +
+    (pools.some(isManaged) ? MANAGED_KEYS : 0) +
+    FIXED +
+    parameters +
+    sum(pools, (pool) => resourcesOfPool(pool, { hasLogs, isBound: aws.bindTaskRoles === true }))
+  );
+}
+
+/** The settings that save the most, of those that are not in force. */
+function savings({ pools, raw }: ConfigDraft): string {
+  const aws = toMapping(raw.aws);
+  const network = toMapping(aws.network);
+  return [
+    ...(pools.some(isManaged) ? ['give pools a key of their own (3 each)'] : []),
+    ...(network.vpc === undefined ? ['name an existing VPC (about 22)'] : []),
+    ...(toMapping(aws.alarms).enabled === false ? [] : ['write alarms.enabled: false (about 15)']),
+    ...(aws.bindTaskRoles === true ? ['remove bindTaskRoles (1 for each pool)'] : []),
+    'use one log group (logs.group, 1 for each pool)',
+  ].join(', or ');
+}
+
+const FIXED = 26;
+const MANAGED_KEYS = 9;
+
+const ownNetwork = ({ natGateways, endpoints }: Mapping): number =>
+  23 + (natGateways === 2 ? 2 : 0) + (endpoints === true ? 8 : 0);
+
+function alarmsOf({ topic, emails }: Mapping, pools: readonly PoolDraft[], spot: unknown): number {
+  const ownTopic = topic === undefined ? 2 + (Array.isArray(emails) ? emails.length : 0) : 0;
+  // one for the use of each kind of Fargate
+  const isOn = (kind: 'spot' | 'on-demand') => pools.some((pool) => kindsOf(pool, spot).includes(kind));
+  return 12 + Number(isOn('spot')) + Number(isOn('on-demand')) + Number(pools.some(isManaged)) + ownTopic;
+}
+
+/** `byDefault`: `defaults.spot`. */
+function kindsOf({ raw }: PoolDraft, byDefault: unknown): readonly string[] {
+  if (Array.isArray(raw.capacity)) return ['spot', 'on-demand'];
+  if (raw.capacity !== undefined) return [];
+  return [(raw.spot ?? byDefault) === true ? 'spot' : 'on-demand'];
+}
+
+const isManaged = ({ raw }: PoolDraft): boolean => raw.key === MANAGED;
+const hasEntries = (list: unknown): boolean => Array.isArray(list) && list.length > 0;
+
+function resourcesOfPool(
+  pool: PoolDraft,
+  { hasLogs, isBound }: { readonly hasLogs: boolean; readonly isBound: boolean },
+): number {
+  const ownRole = toMapping(pool.raw.taskRole).arn === undefined;
+  return (
+    (servicesOf(pool) === 2 ? 8 : 4) +
+    (hasLogs ? servicesOf(pool) : 0) +
+    (ownRole ? (isBound ? 3 : 2) : 0) +
+    (isManaged(pool) ? 3 : 0)
+  );
 }
 
 const KIB = 1024;

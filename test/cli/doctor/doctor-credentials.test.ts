@@ -1,7 +1,9 @@
 /** `autoscaler doctor` over HTTP: the credentials of pools that have no key of their own. */
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
+import { CLEAN } from '../../../cli/shared/credential-commands.ts';
 import type { World } from '../../../lab/world/world.ts';
 import { commandLabs } from '../../support/command-lab.ts';
 import { type LabPool, labConfig } from '../../support/lab.ts';
@@ -35,10 +37,86 @@ async function doctor({ pool, broken, settings, args }: Case) {
   const rest = args ?? ['--cluster', world.ecs.clusterName];
   const { out, err } = await callIn({ environment: {}, answerMs: 60_000 }, 'doctor', ...rest);
   const raw = world.secrets.find(SECRET)?.value ?? '';
-  if (raw !== '') expect(`${out}${err}`).not.toContain(raw);
-  const wanted = /^\S+ .*pool "pool": (?:key|psk|token)/;
+  if (raw !== '') expect(`${out}${err}`).not.toContain(plainly(raw));
+  const wanted = /^\S+ .*pool "pool": (?:key|psk|token|secret)/;
   return out.split('\n').filter((line) => wanted.test(line));
 }
+
+/** The part of a stored value that no output may have. */
+const plainly = (raw: string): string => raw.replaceAll(/^\W+|\W+$/g, '');
+
+describe('a value that only the autoscaler can read', () => {
+  const STORED = `ECS gives it to tasks as it is, so coderd accepts no daemon. Run: aws secretsmanager get-secret-value --secret-id ${SECRET} --query SecretString --output text | LC_ALL=C tr -dc '!#-&(-_a-~' | aws secretsmanager put-secret-value --secret-id ${SECRET} --secret-string file:///dev/stdin`;
+  const storedAs =
+    (change: (value: string) => string) =>
+    ({ secrets }: World): void => {
+      secrets.put(SECRET, change(secrets.find(SECRET)?.value ?? ''));
+    };
+
+  it.each<{ what: string; as: (value: string) => string; because: string }>([
+    { what: 'ends with a line break', as: (value) => `${value}\n`, because: 'file://key stores it' },
+    { what: 'ends with a line break', as: (value) => `${value}\r\n`, because: 'Windows ends lines so' },
+    { what: 'has an invisible character', as: (value) => `\uFEFF${value}`, because: 'of Notepad' },
+    { what: 'has an invisible character', as: (value) => `\n${value}`, because: 'Go refuses it' },
+    { what: 'has quotes around it', as: (value) => `"${value}"`, because: 'a shell kept them' },
+    { what: 'has quotes around it', as: (value) => `'${value}'\n`, because: 'cmd.exe kept them' },
+  ])('fails for key, psk and token if it $what ($because)', async ({ what, as }) => {
+    for (const credential of ['key', 'psk', 'token'] as const) {
+      const lines = await doctor({ pool: { credential }, broken: storedAs(as) });
+      expect(lines[0]).toBe(
+        `FAIL  pool "pool": ${credential}: the value of secret "${SECRET}" ${what}. ${STORED}`,
+      );
+    }
+  });
+
+  it('fails if it is JSON without jsonKey', async () => {
+    const broken = storedAs((value) => JSON.stringify({ key: value }));
+    expect(await doctor({ broken })).toEqual([
+      `FAIL  pool "pool": key: the value of secret "${SECRET}" is JSON. ECS gives it to tasks as it is, so coderd accepts no daemon. Write jsonKey with the name of its key, or store the credential alone`,
+    ]);
+  });
+
+  it('fails for a line break within JSON, where no command of one line mends it', async () => {
+    const broken = storedAs((value) => JSON.stringify({ of: `${value}\n` }));
+    const settings = (pool: Settings) => {
+      pool.key = { secret: SECRET, jsonKey: 'of' };
+    };
+    const lines = await doctor({ broken, settings });
+    expect(lines).toEqual([
+      expect.stringMatching(/ends with a line break\. .*Store the JSON anew, with the key "of"/),
+    ]);
+  });
+
+  it('passes with spaces around it, which Go leaves out', async () => {
+    expect(await doctor({ broken: storedAs((value) => ` ${value} `) })).toEqual([
+      expect.stringMatching(/^ok {4}pool "pool": key: /),
+    ]);
+  });
+
+  it.each([
+    {
+      value: 'one line\n',
+      says: /^warn {2}pool "pool": secret TF_TOKEN: the value of secret "tf" is one line/m,
+    },
+    { value: '-----BEGIN KEY-----\nabc\n', says: /^ok {4}pool "pool": secrets: TF_TOKEN readable$/m },
+    { value: '{"a":1}', says: /^ok {4}pool "pool": secrets: TF_TOKEN readable$/m },
+  ])('judges another variable with the value $value', async ({ value, says }) => {
+    const lines = await doctor({
+      broken: ({ secrets }) => secrets.put('tf', value),
+      settings: (pool) => {
+        pool.secrets = { TF_TOKEN: { secret: 'tf' } };
+      },
+    });
+    expect(lines.join('\n')).toMatch(says);
+  });
+
+  it('is mended by the command that doctor shows', () => {
+    const stored = '\uFEFF"Abc-19_x+/=~"\r\n';
+    expect(execFileSync('sh', ['-c', `LC_ALL=C ${CLEAN}`], { input: stored, encoding: 'utf8' })).toBe(
+      'Abc-19_x+/=~',
+    );
+  });
+});
 
 describe('the pre-shared key of a pool', () => {
   const pool = { credential: 'psk' } as const;
