@@ -54,7 +54,12 @@ resource "aws_cloudformation_stack" "autoscaler" {
   # too long for template_body
   template_url = "https://${aws_s3_bucket.assets.bucket_regional_domain_name}/${aws_s3_object.template.key}"
   capabilities = ["CAPABILITY_IAM"]
-  parameters   = { AssetBucket = aws_s3_bucket.assets.id }
+  parameters = {
+    AssetBucket = aws_s3_bucket.assets.id
+    # After a failed update Terraform's state has the new template_url. Only this parameter, which CloudFormation
+    # rolls back, shows the next apply that the stack is still the old one.
+    TemplateHash = filesha256("${var.template}/template.json")
+  }
   depends_on   = [aws_s3_object.assets]
 
   # A new image or size replaces tasks only after their builds have ended.

@@ -27,6 +27,18 @@ describe('the module of examples/terraform', () => {
     ...new Set([...module.matchAll(pattern)].map(([, ...names]) => names.filter(Boolean).join('.'))),
   ];
 
+  const [, parameters = ''] = /^ +parameters = \{\n(.*?)\n +\}/ms.exec(module) ?? [];
+
+  // without it the apply after a rollback updates nothing, succeeds, and deletes the code that runs
+  it('tells CloudFormation which template it has, because Terraform keeps the new URL after a rollback', () => {
+    expect(parameters).toMatch(/^ +TemplateHash = filesha256\("\$\{var\.template\}\/template\.json"\)$/m);
+    const template = /^resource "aws_cloudformation_stack".*?^}/ms.exec(module)?.[0] ?? '';
+    expect(template).toContain('aws_s3_object.template.key');
+    // so the earlier code is there until the update has succeeded
+    expect(template).toMatch(/depends_on += \[aws_s3_object\.assets\]/);
+    expect(module.match(/create_before_destroy = true/g)).toHaveLength(2);
+  });
+
   it('closes each of its blocks, lists and texts', () => {
     const rest = (text: string): string => {
       const less = text.replaceAll(/"[^"\n${}]*"|\$?\{[^{}[\]()"]*\}|\[[^{}[\]()"]*\]|\([^{}[\]()"]*\)/g, '');
@@ -48,7 +60,9 @@ describe('the module of examples/terraform', () => {
     const needed = Object.entries<object>(written.Parameters).flatMap(([name, one]) =>
       'Default' in one && one.Default !== undefined ? [] : [name],
     );
-    expect(namesIn(/parameters += \{ (\w+) =/g)).toEqual(needed);
+    const given = [...parameters.matchAll(/^ +(\w+) += /gm)].map(([, name]) => name);
+    expect(given).toEqual([...needed, 'TemplateHash']);
+    expect(Object.keys(written.Parameters)).toEqual(expect.arrayContaining(given));
     expect(Object.keys(written.Outputs)).toEqual(expect.arrayContaining([...namesIn(/outputs\["(\w+)"\]/g)]));
     expect(module).toMatch(/fileset\("\$\{var\.template\}\/assets", "\*"\)/);
     expect(namesIn(/default += "(autoscaler-template)"/g)).toHaveLength(1);

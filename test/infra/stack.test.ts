@@ -1,4 +1,5 @@
 /** The stack as a whole. The other files test one part each. */
+import { readFileSync } from 'node:fs';
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import {
@@ -7,6 +8,8 @@ import {
   EVERYTHING,
   EXISTING,
   FIFTY_POOLS,
+  gpu,
+  MANAGED_KEYS,
   MINIMAL,
   synthesize,
 } from './support/synthesized.ts';
@@ -19,6 +22,34 @@ const stacks = [
   { name: 'in an existing network and cluster', template: synthesize(EXISTING) },
   { name: 'with 50 pools', template: synthesize(FIFTY_POOLS) },
 ];
+
+it('leaves after a failed first deployment what deploy.md lists', () => {
+  const settings = [
+    MINIMAL,
+    MANAGED_KEYS,
+    deployment([cpu, gpu], { earlySuccess: true }),
+    deployment([cpu, gpu], { bindTaskRoles: true }),
+    deployment([cpu, gpu], { earlySuccess: true, bindTaskRoles: true }),
+  ];
+  const [, page = ''] =
+    /^### What a failed first deployment leaves\n(.*?)^## /ms.exec(readFileSync('docs/deploy.md', 'utf8')) ??
+    [];
+  const listed = [...page.matchAll(/^\| `(AWS::[\w:]+)` \|/gm)].map(([, type = '']) => type);
+  const kept = settings.map((each) =>
+    Object.values<{ Type: string; DeletionPolicy?: string }>(synthesize(each).toJSON().Resources)
+      .filter(({ DeletionPolicy }) => DeletionPolicy?.startsWith('Retain'))
+      .map(({ Type }) => Type),
+  );
+  expect(listed.toSorted()).toEqual([...new Set(kept.flat())].toSorted());
+  const count = (type: string) => kept.map((types) => types.filter((each) => each === type).length);
+  // two pools: their groups and the function's; both roles of a pool, and the bound one
+  expect(count('AWS::Logs::LogGroup').slice(2)).toEqual([3, 3, 3]);
+  expect(count('AWS::IAM::Role')).toEqual([0, 0, 4, 2, 6]);
+  expect(count('AWS::IAM::Policy')).toEqual([0, 0, 4, 0, 4]);
+  // the commands delete each kind: a policy goes with its role
+  for (const command of ['logs delete-log-group', 'iam delete-role-policy', 'iam delete-role '])
+    expect(page).toContain(`aws ${command}`);
+});
 
 describe.each(stacks)('the stack, $name,', ({ template }) => {
   const resources = Object.entries(resourcesOf(template));

@@ -85,5 +85,11 @@ function addParameters(stack: Stack): Location {
     allowedPattern: '^$|^.*/$',
     constraintDescription: 'must be empty, or end with a slash',
   });
+  // No resource uses it. Terraform compares it with what CloudFormation has after a rollback
+  new CfnParameter(stack, 'TemplateHash', {
+    description:
+      'A hash of the template, by which Terraform sees that an update was rolled back. May be empty.',
+    default: '',
+  });
   return { bucket: bucket.valueAsString, prefix: prefix.valueAsString };
 }

@@ -64,7 +64,11 @@ describe.each(templates)('the plain template $name', ({ template }) => {
       'Parameters',
       'Resources',
     ]);
-    expect(Object.keys(template.Parameters as object)).toEqual(['AssetBucket', 'AssetPrefix']);
+    expect(Object.keys(template.Parameters as object)).toEqual([
+      'AssetBucket',
+      'AssetPrefix',
+      'TemplateHash',
+    ]);
     expect(text).not.toMatch(/cdk-hnb659fds|Custom::|AWS::CDK::Metadata|CustomResource/);
     expect(text).not.toContain('Token[');
   });
