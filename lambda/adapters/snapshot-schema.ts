@@ -29,7 +29,7 @@ const reading = <T extends z.ZodType>(item: T) =>
     leftOut: z.array(z.object({ row: z.string(), why: z.string(), of: z.string().optional() })).optional(),
   });
 
-export const stockChoiceSchema = z.object({
+const stockChoiceSchema = z.object({
   organizationId: z.string() as unknown as z.ZodType<OrganizationId, OrganizationId>,
   pools: z.array(z.string() as unknown as z.ZodType<PoolName, PoolName>),
   rule: z.object({
@@ -45,6 +45,12 @@ export const stockChoiceSchema = z.object({
   waitingNow: z.number().optional(),
   others: z.array(z.object({ free: z.int(), dollars: z.number() })),
   startMs: z.number().positive().optional(),
+});
+
+/** A choice of another form, of an earlier release, is left out: a process chooses again. */
+export const stockChoices = z.codec(z.array(z.unknown()), z.array(stockChoiceSchema), {
+  decode: (choices) => choices.flatMap((choice) => stockChoiceSchema.safeParse(choice).data ?? []),
+  encode: (choices) => choices,
 });
 
 const snapshotSchema = z.object({
@@ -126,7 +132,7 @@ const snapshotSchema = z.object({
           durationsMs: z.array(z.number()).optional(),
         }),
       ),
-      choices: z.array(stockChoiceSchema),
+      choices: stockChoices,
     })
     .optional(),
 });

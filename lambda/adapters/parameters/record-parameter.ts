@@ -9,7 +9,7 @@ import type { TagSet } from '../../decision/model/tags.ts';
 import type { ReplayedBuild } from '../../decision/stock/replay.ts';
 import { type RecordStore, type StockRecord, withNewestBuilds } from '../../look/stock/kept-record.ts';
 import { mapping } from '../../shared/mapping.ts';
-import { stockChoiceSchema } from '../snapshot-schema.ts';
+import { stockChoices } from '../snapshot-schema.ts';
 import { ParameterError } from './parameters.ts';
 
 /** A function in a network without a route to Systems Manager gets no answer at all. */
@@ -104,8 +104,7 @@ const textSchema = z.object({
       ),
     }),
   ),
-  /** A choice of another form is left out: a process chooses again. */
-  choices: z.array(z.unknown()),
+  choices: stockChoices,
 });
 
 /**
@@ -195,7 +194,7 @@ export function decodeRecord(text: string): StockRecord | undefined {
       upTo,
       logs: logs.map(({ tags, builds }) => ({ tags, builds: buildsOf(builds, upTo) })),
     })),
-    choices: data.choices.flatMap((choice) => stockChoiceSchema.safeParse(choice).data ?? []),
+    choices: data.choices,
   };
 }
 
