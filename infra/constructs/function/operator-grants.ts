@@ -14,7 +14,7 @@ import { OVERRIDE_TAGS, STACK_TAG } from '../../../lambda/decision/model/service
 import { allOf, allow, listIn } from '../shared/iam.ts';
 import { listAllSecrets, listSecrets, readSecrets } from '../shared/secrets.ts';
 
-/** What `status`, `plan`, `snapshot`, `trace export` and the commands on the log read in AWS. */
+/** What `status`, `plan`, `explain` and `trace export` read in AWS. */
 export type Readable = {
   readonly cluster: ICluster;
   /** The log group of the function. */
