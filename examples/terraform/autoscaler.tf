@@ -60,7 +60,7 @@ resource "aws_cloudformation_stack" "autoscaler" {
     # rolls back, shows the next apply that the stack is still the old one.
     TemplateHash = filesha256("${var.template}/template.json")
   }
-  depends_on   = [aws_s3_object.assets]
+  depends_on = [aws_s3_object.assets]
 
   # A new image or size replaces tasks only after their builds have ended.
   timeouts {
