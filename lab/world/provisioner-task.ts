@@ -19,6 +19,8 @@ export type ProvisionerTaskOptions = {
   readonly version: string;
   readonly onStart?: ((taskId: string, guard: Guard) => void) | undefined;
   readonly onEnd?: ((taskId: string) => void) | undefined;
+  /** Gets the lines of the guard's log. */
+  readonly onLog?: ((line: string) => void) | undefined;
   readonly onAcquired?: ((job: AcquiredJob, taskId: string) => void) | undefined;
   readonly onKilledJob?: ((job: AcquiredJob, taskId: string) => void) | undefined;
   /** Called when a guard's daemon has exited after it was told to, not because the task was stopped. */
@@ -53,6 +55,7 @@ export function provisionerTask(options: ProvisionerTaskOptions): StartContainer
           if (guard.phase === 'left') options.onLeft?.(host.taskId, { idleSince: process.idleSince() });
         }),
       onEnd: () => options.onEnd?.(host.taskId),
+      onLog: options.onLog,
     });
     options.onStart?.(host.taskId, guard);
     return guarded(guard);

@@ -358,6 +358,7 @@ export class World {
       version: this.#coderVersion,
       onStart: (taskId, guard) => this.#guards.set(taskId, guard),
       onEnd: (taskId) => this.#guards.delete(taskId),
+      onLog: (line) => this.logs.put(templateOf(pool).logGroup, line),
       onAcquired: (job, taskId) => this.#listeners.onAcquired?.(job, taskId, name),
       onKilledJob: (job, taskId) => this.#killed(job, taskId, name),
       onLeft: (taskId, { idleSince }) => this.#leaving.set(taskId, { taskId, pool: name, idleSince }),

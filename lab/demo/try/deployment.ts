@@ -76,6 +76,7 @@ export async function startDeployment(options: DeploymentOptions): Promise<Runni
     onError: (cause) => options.onEvent(messageOf(cause)),
   });
   announce = options.onEvent;
+  world.ecs.tellsScaleIn = true;
   if (options.prove !== 'right') world.ecs.wrong = options.prove;
   const running = new RunningFunction(stack, {
     environment: functionEnvironment(world, served),

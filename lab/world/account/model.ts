@@ -18,6 +18,8 @@ export class AccountModel {
   serviceRole: 'none' | 'made' | 'there' = 'none';
   /** Whether a person may make roles, but not look at them. */
   hidesRoles = false;
+  /** Whether IAM's policy simulation answers for the actions. */
+  simulates = true;
   /** What the function's role may do in ECS, as IAM's policy simulation tells it. */
   readonly functionMay = new Set(
     ['DescribeServices', 'UpdateService', 'DescribeTasks', 'GetTaskProtection', 'UpdateTaskProtection'].map(
@@ -88,12 +90,12 @@ function roleXml(name: string | null): string | undefined {
   return `<Role><Path>/</Path><RoleName>${name}</RoleName><RoleId>AROA</RoleId><Arn>${arn}</Arn><CreateDate>2026-03-02T09:00:00Z</CreateDate><Description>${description}</Description></Role>`;
 }
 
-function simulate({ functionMay }: AccountModel, form: URLSearchParams): string {
+function simulate({ functionMay, simulates }: AccountModel, form: URLSearchParams): string {
   const isFunction = form.get('PolicySourceArn')?.endsWith('AutoscalerRole728808EE') ?? false;
   const actions = [...form].flatMap(([name, value]) =>
     name.startsWith('ActionNames.member.') ? [value] : [],
   );
-  const rows = actions.map((action) => {
+  const rows = (simulates ? actions : []).map((action) => {
     const decision = isFunction && functionMay.has(action) ? 'allowed' : 'implicitDeny';
     return `<member><EvalActionName>${action}</EvalActionName><EvalDecision>${decision}</EvalDecision></member>`;
   });

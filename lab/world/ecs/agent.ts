@@ -49,9 +49,11 @@ export function taskAgent(model: ProtectionServer, task: EcsTask): TaskAgent {
   const { id } = task.identity;
   const write = (failure: ProtectionFailure | undefined): AgentAnswer =>
     failure === undefined ? answerOf(task.protections.latest) : { kind: 'failure', reason: failure };
+  const isRefused = (): boolean =>
+    model.wrong === 'lease' || (model.wrong === 'lease-renewal' && task.isProtected);
   return {
     protect: (minutes, onAnswer) =>
-      call(() => (model.wrong === 'lease' ? UNREACHABLE : write(model.protect(id, minutes))), onAnswer),
+      call(() => (isRefused() ? UNREACHABLE : write(model.protect(id, minutes))), onAnswer),
     release: (onAnswer) => call(() => write(model.unprotect(id)), onAnswer),
     look: (onAnswer) =>
       call(() => {

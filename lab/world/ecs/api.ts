@@ -10,7 +10,7 @@ import type { EcsModel } from './model.ts';
 import { checkCount, clusterNotFound, type EcsOperation, operation, throttled } from './operation.ts';
 import { DESCRIPTIONS, TAGGING } from './people.ts';
 import { DEFAULT_MINUTES, MAX_MINUTES } from './protection.ts';
-import type { EcsTask, EcsTaskState } from './task.ts';
+import { type EcsTask, type EcsTaskState, expiryOf } from './task.ts';
 import type { BucketName } from './throttle.ts';
 import { type TaskView, wireProtection, wireService, wireTask } from './wire.ts';
 
@@ -126,6 +126,7 @@ function listTasks(model: EcsModel, request: z.output<typeof listTasksRequest>) 
   const arns: string[] = [];
   for (const task of model.tasks()) {
     const state = model.seen(task.states);
+    if (model.forgotten.has(task.identity.id)) continue;
     if (state !== undefined && isWanted(task, state)) arns.push(task.identity.arn);
   }
   const { items, ...next } = pageOf(arns, request, { fallback: 100 });
@@ -135,11 +136,12 @@ function listTasks(model: EcsModel, request: z.output<typeof listTasksRequest>) 
 function describeTasks(model: EcsModel, request: z.output<typeof describeTasksRequest>) {
   checkCount('Tasks', request.tasks, 100);
   const found = request.tasks.map((named) => {
-    const task = model.findTask(named);
+    const task = model.knownTask(named);
     const state = task && model.seen(task.states);
     if (task === undefined || state === undefined) return { failure: missing(fullArn(model, 'task', named)) };
     const row = wireTask(model.clusterArn, task, state);
-    return { task: model.unreadable.has(task.identity.id) ? { ...row, lastStatus: undefined } : row };
+    const shown = model.tellsPulls ? row : { ...row, pullStartedAt: undefined, pullStoppedAt: undefined };
+    return { task: model.unreadable.has(task.identity.id) ? { ...shown, lastStatus: undefined } : shown };
   });
   return {
     tasks: found.flatMap(({ task }) => task ?? []),
@@ -150,6 +152,7 @@ function describeTasks(model: EcsModel, request: z.output<typeof describeTasksRe
 function getTaskProtection(model: EcsModel, { tasks }: z.output<typeof getTaskProtectionRequest>) {
   checkCount('Tasks', tasks, 100);
   return protectionAnswer(model, tasks, (task) => {
+    if (model.wrong === 'protection-reads') return 'TASK_NOT_VALID';
     const seen = model.seen(task.states);
     return seen === undefined || seen.lastStatus === 'STOPPED' ? 'MISSING' : undefined;
   });
@@ -162,12 +165,18 @@ function updateTaskProtection(model: EcsModel, request: z.output<typeof updateTa
     throw invalidParameter(`expiresInMinutes must be between 1 and ${MAX_MINUTES}.`);
   if (tasks.some((named) => model.refusingTasks.has(lastPart(named))))
     throw invalidParameter('The request contains a task that can not be protected.');
-  return protectionAnswer(
+  const { protectedTasks, failures } = protectionAnswer(
     model,
     tasks,
     ({ identity: { id } }) => (protectionEnabled ? model.protect(id, expiresInMinutes) : model.unprotect(id)),
     'now',
   );
+  const expirationDate = new Date(expiryOf(model.now(), expiresInMinutes));
+  const isWrong = model.wrong === 'end-answer';
+  return {
+    protectedTasks: isWrong ? protectedTasks.map((row) => ({ ...row, expirationDate })) : protectedTasks,
+    failures,
+  };
 }
 
 const DETAILS: Readonly<Record<string, string>> = {
@@ -186,7 +195,7 @@ function protectionAnswer(
   const protectedTasks: object[] = [];
   const failures: object[] = [];
   for (const named of tasks) {
-    const task = model.findTask(named);
+    const task = model.knownTask(named);
     const reason = task === undefined ? 'MISSING' : refuse(task);
     const protection = task && (view === 'now' ? task.protections.latest : model.seen(task.protections));
     if (task !== undefined && reason === undefined && protection !== undefined) {

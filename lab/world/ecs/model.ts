@@ -23,6 +23,7 @@ import { emptiestZone, Subnets, type Victims } from './placement.ts';
 import {
   type BlockedTasks,
   type DeploymentBlocked,
+  EARLIER_ENDS,
   isBlocked,
   type ProtectionFailure,
   type WrongEcs,
@@ -106,6 +107,12 @@ export class EcsModel {
   freezing = 0;
   /** What this ECS does otherwise than `autoscaler prove` assumes. */
   wrong: WrongEcs | undefined;
+  /** Whether services tell in events which tasks a scale-in stops, and that protected ones prevent it. */
+  tellsScaleIn = false;
+  /** Whether tasks tell when their image was pulled. */
+  tellsPulls = true;
+  /** Ids of tasks that ECS no longer knows. */
+  readonly forgotten = new Set<string>();
   /** Services, by name, that Application Auto Scaling keeps within bounds. */
   readonly scalableTargets = new Map<string, { readonly min: number; readonly max: number }>();
   readonly #options: EcsOptions;
@@ -188,6 +195,11 @@ export class EcsModel {
     return this.#tasks.get(lastPart(task));
   }
 
+  /** The task as the API knows it. */
+  knownTask(task: string): EcsTask | undefined {
+    return this.forgotten.has(lastPart(task)) ? undefined : this.findTask(task);
+  }
+
   /** Tasks RUNNING now, created so far, and the most that were RUNNING at one time. */
   counts(): { readonly running: number; readonly launched: number; readonly peak: number } {
     return { running: this.#running.size, launched: this.#launched, peak: this.#peak };
@@ -228,7 +240,8 @@ export class EcsModel {
     const service = new EcsService(identity, first, {
       ...this.#around(),
       victims: this.#options.victims ?? 'random',
-      ignoresProtection: () => this.wrong === 'protection',
+      wrong: () => this.wrong,
+      tellsScaleIn: () => this.tellsScaleIn,
       rollout: this.#options.rollout ?? {},
       cleanup: this.#options.cleanup ?? {},
       launch: (of, deployment) => this.#launchFor(of, deployment),
@@ -258,8 +271,11 @@ export class EcsModel {
     if (found.isWanted && this.#isBlocked(found))
       return this.wrong === 'renewal' ? 'TASK_NOT_VALID' : 'DEPLOYMENT_BLOCKED';
     const endsAt = expiryOf(this.now(), minutes);
-    const longest = Math.max(endsAt, found.protections.latest.expiresAt ?? 0) as EpochMs;
-    found.protect(this.wrong === 'end' ? longest : endsAt);
+    const before = found.isProtected ? (found.protections.latest.expiresAt ?? 0) : 0;
+    const earlier = endsAt < before && this.wrong ? EARLIER_ENDS[this.wrong] : undefined;
+    if (earlier === 0) found.unprotect();
+    else if (earlier !== undefined) found.protect(expiryOf(this.now(), earlier));
+    else found.protect(this.wrong === 'end' ? (Math.max(endsAt, before) as EpochMs) : endsAt);
     return undefined;
   }
 
@@ -381,6 +397,7 @@ export class EcsModel {
     const task = new EcsTask(identity, (it) => taskAgent(this, it), {
       ...this.#around(),
       startFailure: () => service.startFailure ?? this.#startFailures.get(definition),
+      tellsChoice: () => this.wrong === 'stopping-at',
       freezes: () => this.freezing > 0 && this.random.next() < this.freezing,
       onChange: (changed) => this.#taskChanged(changed, service),
     });

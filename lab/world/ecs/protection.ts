@@ -15,12 +15,48 @@ export type BlockedTasks = 'all' | 'old-revision';
 
 export type ProtectionFailure = 'DEPLOYMENT_BLOCKED' | 'MISSING' | 'TASK_NOT_VALID';
 
-/**
- * ECS stops protected tasks, keeps the later end of a protection, lets no guard protect its task, shows no guard that
- * its protection has changed, or refuses a renewal with another reason than DEPLOYMENT_BLOCKED.
- */
-export const WRONG_ECS = ['protection', 'end', 'lease', 'request', 'renewal'] as const;
+/** What an ECS can do otherwise than `autoscaler prove` assumes. */
+export const WRONG_ECS = [
+  /** It stops protected tasks. */
+  'protection',
+  /** It stops them once a scale-in is 10 minutes old. */
+  'protection-10min',
+  /** It stops them once a deployment is 5 minutes old. */
+  'protection-deployment',
+  /** It keeps the later end of a protection. */
+  'end',
+  /** An earlier end removes the protection. */
+  'end-removed',
+  'end-2h',
+  'end-1min',
+  /** An earlier end becomes one of 2 h, and the answer names the one that was asked for. */
+  'end-answer',
+  /** No guard can protect its task. */
+  'lease',
+  /** No guard can renew its lease; calls from outside can. */
+  'lease-renewal',
+  /** No guard sees that its protection has changed. */
+  'request',
+  /** It refuses a renewal with another reason than DEPLOYMENT_BLOCKED. */
+  'renewal',
+  /** GetTaskProtection answers with failures. */
+  'protection-reads',
+  /** A forced deployment never starts. */
+  'deployment',
+  /** DescribeServices shows only the newest deployment. */
+  'deployment-reads',
+  /** `stoppingAt` is the time of the choice, not that of the signal. */
+  'stopping-at',
+] as const;
 export type WrongEcs = (typeof WRONG_ECS)[number];
+
+/** What an earlier end becomes, in minutes; 0: there is no protection. */
+export const EARLIER_ENDS: Readonly<Partial<Record<WrongEcs, number>>> = {
+  'end-removed': 0,
+  'end-2h': 120,
+  'end-1min': 1,
+  'end-answer': 120,
+};
 
 export const DEFAULT_MINUTES = 120;
 export const MAX_MINUTES = 2880;

@@ -7,8 +7,9 @@ import type { Planned, Timeline } from '../base/timeline.ts';
 import { History } from './parts/history.ts';
 import type { Latencies } from './parts/latencies.ts';
 import type { Victims } from './placement.ts';
+import type { WrongEcs } from './protection.ts';
 import type { CleanupReading, RolloutReading } from './rollout.ts';
-import { type ScheduledTask, scheduleTasks } from './schedule.ts';
+import { type ScheduledTask, scheduleTasks, surplusOf } from './schedule.ts';
 import { type EcsTask, SCALING_REASON, type StopWhy, type TaskDefinition } from './task.ts';
 
 export type SimulatedDeployment = {
@@ -57,7 +58,8 @@ type ServiceEnvironment = {
   readonly latencies: Latencies;
   readonly historyMs: number;
   readonly victims: Victims;
-  readonly ignoresProtection: () => boolean;
+  readonly wrong: () => WrongEcs | undefined;
+  readonly tellsScaleIn: () => boolean;
   readonly rollout: RolloutReading;
   readonly cleanup: CleanupReading;
   /** Creates a task of a deployment; returns undefined when Fargate's launch rate is used up. */
@@ -65,6 +67,8 @@ type ServiceEnvironment = {
 };
 
 const RETRY_LAUNCH_MS = 1_000;
+/** Of the wrong ECS `protection-deployment` and `protection-10min`. */
+const IGNORED_AFTER_MS = { deployment: 5 * 60_000, scaleIn: 10 * 60_000 } as const;
 /** Consecutive failed starts before the scheduler backs off, and its delays (docs/internals/aws.md §2). */
 const FAILURES_BEFORE_BACKOFF = 3;
 const FIRST_BACKOFF_MS = 15_000;
@@ -102,6 +106,8 @@ export class EcsService {
   #completed: TaskDefinition | undefined;
   #act: { readonly at: number; readonly planned: Planned } | undefined;
   #eventCount = 0;
+  #countChangedAt = 0;
+  #hasToldProtected = false;
   /** The last event, and until when ECS does not repeat it. */
   #lastEvent: { readonly message: string; readonly until: number } | undefined;
 
@@ -129,7 +135,8 @@ export class EcsService {
 
   /** The deployments that DescribeServices lists. */
   listed(state: ServiceState): readonly SimulatedDeployment[] {
-    const isHidden = isCleaningUp(state) && this.#around.cleanup.lists === false;
+    const isWrong = this.#around.wrong() === 'deployment-reads';
+    const isHidden = isWrong || (isCleaningUp(state) && this.#around.cleanup.lists === false);
     return isHidden ? [state.primary] : [state.primary, ...state.older];
   }
 
@@ -140,6 +147,8 @@ export class EcsService {
     if (raise <= 0) this.#owedOld = 0;
     else if (isRolling && this.#around.rollout.scaleOut === 'both') this.#owedOld += Math.ceil(raise / 2);
     const primary = { ...this.state.primary, desiredCount, updatedAt: this.#now() };
+    this.#hasToldProtected = false;
+    this.#countChangedAt = this.#now();
     this.#change({ desiredCount, primary });
   }
 
@@ -160,6 +169,7 @@ export class EcsService {
   /** Starts a rolling deployment of another task definition, or of the same one again. */
   deploy(definition: TaskDefinition): void {
     const { primary } = this.state;
+    if (this.#around.wrong() === 'deployment') return;
     if (this.#isFull)
       throw invalidParameter(
         `${MOST_DEPLOYMENTS} active deployments exist, unable to create new deployment.`,
@@ -208,27 +218,55 @@ export class EcsService {
 
   #schedule(): void {
     if (this.state.status !== 'ACTIVE') return;
-    const { stop, start, startOld } = scheduleTasks(
-      {
-        desiredCount: this.state.desiredCount,
-        primaryId: this.state.primary.id,
-        minimumHealthyPercent: this.identity.minimumHealthyPercent,
-        maximumPercent: this.identity.maximumPercent,
-        tasks: [...this.tasks].map((task) => ({
-          ...scheduledTask(task),
-          ...(this.#around.ignoresProtection() && { isProtected: false }),
-        })),
-        owedOld: this.#owedOld,
-        keepsStartingOld: this.#around.rollout.replacement === 'same',
-        countsOld: !isCleaningUp(this.state) || this.#around.cleanup.counts,
-      },
-      this.#around,
-    );
+    const ignoresProtection = this.#ignoresProtection();
+    const input = {
+      desiredCount: this.state.desiredCount,
+      primaryId: this.state.primary.id,
+      minimumHealthyPercent: this.identity.minimumHealthyPercent,
+      maximumPercent: this.identity.maximumPercent,
+      tasks: [...this.tasks].map((task) => ({
+        ...scheduledTask(task),
+        ...(ignoresProtection && { isProtected: false }),
+      })),
+      owedOld: this.#owedOld,
+      keepsStartingOld: this.#around.rollout.replacement === 'same',
+      countsOld: !isCleaningUp(this.state) || this.#around.cleanup.counts,
+    };
+    const { stop, start, startOld } = scheduleTasks(input, this.#around);
+    if (this.#around.tellsScaleIn())
+      this.#tellScaleIn(stop, surplusOf(input, input.tasks) > stop.length && !this.#isSlow);
     for (const { task } of stop) task.stop(this.#scheduler());
     const { primary, older } = this.state;
     if (older[0] !== undefined) this.#owedOld -= this.#start(startOld, older[0]);
     this.#start(start, primary);
     this.#settle();
+  }
+
+  get #isSlow(): boolean {
+    return this.#around.wrong() === 'protection-10min';
+  }
+
+  /** Acts again once it is time to ignore it. */
+  #ignoresProtection(): boolean {
+    const { primary, older } = this.state;
+    const wrong = this.#around.wrong();
+    if (wrong === 'protection') return true;
+    const isOpen = wrong === 'protection-deployment' && older.length > 0;
+    if (!isOpen && !this.#isSlow) return false;
+    const waitMs = isOpen
+      ? primary.createdAt + IGNORED_AFTER_MS.deployment - this.#now()
+      : this.#countChangedAt + IGNORED_AFTER_MS.scaleIn - this.#now();
+    if (waitMs > 0) this.#actAfter(waitMs);
+    return waitMs <= 0;
+  }
+
+  /** docs/internals/aws.md §1 and §2 */
+  #tellScaleIn(stopped: readonly { readonly task: EcsTask }[], isPrevented: boolean): void {
+    const names = stopped.map(({ task }) => `(task ${task.identity.id})`).join(' ');
+    if (stopped.length > 0) this.#addEvent(`has stopped ${stopped.length} running tasks: ${names}.`);
+    if (isPrevented && !this.#hasToldProtected)
+      this.#addEvent('was unable to scale in. Reason: tasks have task protection enabled.');
+    this.#hasToldProtected ||= isPrevented;
   }
 
   /** Starts up to `count` tasks of a deployment, as the launch rate allows. Returns how many it started. */

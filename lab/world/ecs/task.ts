@@ -88,6 +88,8 @@ type TaskEnvironment = {
   readonly startFailure: () => string | undefined;
   /** Whether its container freezes as soon as it runs. */
   readonly freezes: () => boolean;
+  /** Whether `stoppingAt` is the time at which ECS chose it to stop. */
+  readonly tellsChoice: () => boolean;
   readonly onChange: (task: EcsTask) => void;
 };
 
@@ -192,6 +194,7 @@ export class EcsTask {
       isBared,
       desiredStatus: 'STOPPED',
       ...(booted && { lastStatus: 'DEACTIVATING' }),
+      ...(this.#around.tellsChoice() && { stoppingAt: this.#now() }),
     });
     this.#then('signal', () => this.#terminate());
   }
@@ -267,7 +270,7 @@ export class EcsTask {
       this.#deprovision({});
       return;
     }
-    this.#change({ lastStatus: 'STOPPING', stoppingAt: this.#now() });
+    this.#change({ lastStatus: 'STOPPING', stoppingAt: this.state.stoppingAt ?? this.#now() });
     this.#after(this.identity.definition.template.stopTimeoutS * 1000, () => {
       this.#container?.kill();
       this.#exited(SIGKILLED);

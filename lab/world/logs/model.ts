@@ -9,10 +9,16 @@ import { type LogEvent, type LogRow, runInsights } from './insights.ts';
 export class LogsModel {
   /** Operations whose list never ends. */
   readonly endlessLists = new Map<string, Endless>();
+  /** From an event to the first read that shows it, in milliseconds. */
+  delayMs = 0;
   readonly #timeline: Timeline;
   readonly #groups = new Map<string, LogEvent[]>();
   readonly #createdAt = new Map<string, EpochMs>();
   readonly #queries = new Map<string, { readonly rows: readonly LogRow[]; asked: number }>();
+
+  now(): EpochMs {
+    return this.#timeline.now();
+  }
 
   constructor(timeline: Timeline) {
     this.#timeline = timeline;
@@ -127,9 +133,12 @@ function filterLogEvents(model: LogsModel, request: z.infer<typeof filterRequest
   const page = pageFrom(all, from);
   const to = from + page.length;
   const isMatch = matcher(request.filterPattern);
+  const shownUntil = model.now() - model.delayMs;
   return {
     events: page
-      .filter(({ timestamp, message }) => timestamp >= startTime && isMatch(message))
+      .filter(
+        ({ timestamp, message }) => timestamp >= startTime && timestamp <= shownUntil && isMatch(message),
+      )
       .map((event) => ({ ...event, ingestionTime: event.timestamp, logStreamName: '2026/03/02/[$LATEST]0' })),
     ...(to < all.length ? { nextToken: `${to}` } : {}),
     searchedLogStreams: [],

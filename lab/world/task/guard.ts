@@ -28,6 +28,8 @@ type GuardOptions = {
   readonly startDaemon: (name: string, onExit: (code: number) => void) => Daemon;
   readonly pool: string;
   readonly onEnd: () => void;
+  /** Gets each line that guard.sh logs when its phase changes. @default none */
+  readonly onLog?: ((line: string) => void) | undefined;
 };
 
 /** The lease that the guard takes. */
@@ -48,6 +50,18 @@ const REFUSALS_THAT_ASK = 2;
 const LEFT_FOR_MS = 10 * MINUTE_MS;
 const DIED_FOR_MS = MINUTE_MS;
 const EXIT_MS: Range = [10, 100];
+/** Why the phase changes, as guard.sh logs it. */
+const LOGGED: Readonly<Partial<Record<GuardInput, string>>> = {
+  'lease-read': 'leased',
+  'lease-time-over': 'no-lease',
+  'ask-seen': 'asked',
+  'ask-seen-low': 'asked',
+  'gone-seen': 'lease-gone',
+  'blind-for-6h': 'blind',
+  'renewal-refused-again': 'refused-twice',
+  stop: 'signal',
+  'wait-over': 'waited',
+};
 /** The exit code of a guard whose daemon exited with 0 unasked. */
 const ENDED_BY_ITSELF = 76;
 
@@ -110,9 +124,16 @@ export class Guard implements Container {
     const { to, effects } = stepGuard(from, input);
     this.#phase = to;
     if (to === 'died' && this.#daemonCode === 0) this.#daemonCode = ENDED_BY_ITSELF;
+    if (to !== from) this.#log(to, LOGGED[input] ?? input);
     if (to !== from && to === 'left') this.#after(LEFT_FOR_MS, () => this.#step('wait-over'));
     if (to !== from && to === 'died') this.#after(this.#diedForMs(), () => this.#step('wait-over'));
     for (const effect of effects) this.#effects[effect]();
+  }
+
+  #log(state: GuardPhase, why: string): void {
+    const { host, pool, onLog } = this.#options;
+    const daemon = this.#daemon === undefined && why !== 'leased' ? '' : `${pool}-${host.taskId}`;
+    onLog?.(JSON.stringify({ level: 'info', message: 'guard', state, why, daemon }));
   }
 
   readonly #effects: Readonly<Record<GuardEffect, () => void>> = {
