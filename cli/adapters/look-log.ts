@@ -18,12 +18,14 @@ const lookSchema = z.object({
 });
 
 /** `line`: as the function logged it. */
-export type LoggedLook = z.output<typeof lookSchema> & { readonly line: string };
+export type LoggedLook = z.output<typeof lookSchema> & {
+  readonly line: string;
+  /** By the clock of CloudWatch Logs; `takenAt` is coderd's time. */
+  readonly loggedAt: EpochMs;
+};
 
 /** The first window is small and nearly always enough. If the last one is empty, there was no look. */
 const WINDOWS_MS = [3 * MINUTE_MS, 60 * MINUTE_MS];
-/** The filter for looks, because tasks may log to the same group (`aws.logs.group`). */
-const LOOKS = '{ $.message = "look" }';
 const OWN_GROUP = 'Give the autoscaler a log group of its own (aws.logs.group)';
 /** Many pages may have no look. */
 const MOST_PAGES = 500;
@@ -50,25 +52,41 @@ export async function readLooks(
   { group, service }: LookLog,
   startTime: number,
 ): Promise<readonly LoggedLook[]> {
-  const query = { logGroupName: group, startTime, filterPattern: LOOKS };
+  const looks = await readLines(client, { group, startTime, message: 'look' }, (line, at) =>
+    readLook(line, at, service),
+  );
+  return looks.toSorted((a, b) => a.takenAt - b.takenAt);
+}
+
+type Lines = { readonly group: string; readonly startTime: number; readonly message: string };
+
+/** What `parse` makes of the JSON lines with that `message`: tasks may log to the same group. Throws AwsCallError. */
+export async function readLines<T>(
+  client: CloudWatchLogsClient,
+  { group, startTime, message: wanted }: Lines,
+  parse: (line: string, at: EpochMs) => T | undefined,
+): Promise<readonly T[]> {
+  const query = { logGroupName: group, startTime, filterPattern: `{ $.message = "${wanted}" }` };
   const doing = `reading the log group "${group}"`;
   const read = async (nextToken: string | undefined) => {
     const { events = [], ...page } = await client.send(new FilterLogEventsCommand({ ...query, nextToken }));
-    const items = events.flatMap(({ message = '' }) => readLook(message, service) ?? []);
+    const items = events.flatMap(
+      ({ message = '', timestamp = 0 }) => parse(message, timestamp as EpochMs) ?? [],
+    );
     return { items, next: page.nextToken };
   };
   try {
     const { items, incomplete } = await readPages('FilterLogEvents', read, { most: MOST_PAGES });
     if (incomplete !== undefined) throw new AwsCallError(`${doing}: ${incomplete}. ${OWN_GROUP}`);
-    return items.toSorted((a, b) => a.takenAt - b.takenAt);
+    return items;
   } catch (cause) {
     throw AwsCallError.of(cause, doing, 'logs:FilterLogEvents on it');
   }
 }
 
 /** Undefined for the event of an unknown version or of another deployment. */
-function readLook(message: string, service: string | undefined): LoggedLook | undefined {
+function readLook(message: string, loggedAt: EpochMs, service: string | undefined): LoggedLook | undefined {
   const look = lookSchema.safeParse(parseQuietly(message)).data;
   if (look === undefined || (service !== undefined && look.service !== service)) return undefined;
-  return { ...look, line: message };
+  return { ...look, line: message, loggedAt };
 }

@@ -4,9 +4,12 @@ import * as z from 'zod';
 import { EcsError } from '../../lambda/adapters/ecs/ecs.ts';
 import { describeSchemaMismatch } from '../../lambda/adapters/shared/schema-mismatch.ts';
 
+/** Of the log driver `awslogs`. */
+const logOptions = z.object({ 'awslogs-group': z.string().optional() });
 const words = z.array(z.string()).default([]);
 
 const taskDefinitionSchema = z.object({
+  taskRoleArn: z.string().optional(),
   cpu: z.string().optional(),
   memory: z.string().optional(),
   runtimePlatform: z.object({ cpuArchitecture: z.string().optional() }).optional(),
@@ -17,6 +20,7 @@ const taskDefinitionSchema = z.object({
         image: z.string(),
         entryPoint: words,
         command: words,
+        logConfiguration: z.object({ options: logOptions.optional() }).optional(),
       }),
     )
     .default([]),

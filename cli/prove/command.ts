@@ -23,16 +23,23 @@ import { type LiveOptions, repeated, withLiveOptions } from '../shared/live-opti
 import { wrapLines } from '../shared/plain-table.ts';
 import { shellLine } from '../shared/shell-words.ts';
 import { clusterOf } from '../shared/stack-cluster.ts';
-import { Bench } from './bench.ts';
-import { experiment, PAUSE_MS } from './experiment.ts';
-import { findPlace, type Place } from './preflight.ts';
-import { rowsOf, rowsText } from './rows.ts';
+import { Bench } from './bench/bench.ts';
+import { findPlace, type Place } from './bench/preflight.ts';
+import { rowsOf, rowsText } from './bench/rows.ts';
+import { readPoolTasks } from './bench/tasks.ts';
+import { experiment } from './experiment.ts';
+import { PAUSE_MS } from './steps/start.ts';
+
+/** Not measured is not ok. */
+const UNMEASURED = 3;
 
 type ProveOptions = LiveOptions & { readonly yes: boolean; readonly out?: string };
 
 export function addProveCommand(program: Command, { cliEnvironment, exitWith }: CommandContext): void {
   withLiveOptions(program.command('prove'))
-    .description('try what is assumed of AWS on your account, in a pool of its own: ten minutes, some cents')
+    .description(
+      'try what is assumed of AWS on your account, in a pool of its own: 15 to 20 minutes, some cents',
+    )
     .argument('<pool>', 'a pool with a tag that no template has')
     .option('--yes', 'do not ask', false)
     .option('--out <file>', 'write the results as JSON, without secrets, for a report')
@@ -41,7 +48,10 @@ export function addProveCommand(program: Command, { cliEnvironment, exitWith }: 
     );
 }
 
-/** Returns the exit code: 1 if an assumption is wrong, or if the experiment or its undoing did not end. */
+/**
+ * Returns the exit code: 1 if an assumption is wrong, or if the experiment or its undoing did not end; 3 if a row
+ * was not measured.
+ */
 async function prove(name: string, options: ProveOptions, cliEnvironment: CliEnvironment): Promise<number> {
   const { config, caBundle } = loadConfig(options.config);
   const { out: file } = options;
@@ -62,7 +72,9 @@ async function prove(name: string, options: ProveOptions, cliEnvironment: CliEnv
     const resume = shellLine(['autoscaler', 'resume', name, ...repeated(options)]);
     // somebody may have pushed a template meanwhile
     const servers = { client, coderd, logs, resume, ecs: new EcsAdapter(client, cluster) };
-    const bench = new Bench({ ...(await find()), ...servers }, cliEnvironment);
+    const place = await find();
+    const tasks = await readPoolTasks(client, place);
+    const bench = new Bench({ ...place, ...servers, ...tasks }, cliEnvironment);
     return report(await bench.run(experiment), options, cliEnvironment);
   } finally {
     logs.destroy();
@@ -71,14 +83,14 @@ async function prove(name: string, options: ProveOptions, cliEnvironment: CliEnv
 }
 
 async function isWanted(pool: PoolConfig, yes: boolean, { err, ask, now }: CliEnvironment) {
-  // two tasks, ten minutes each
-  const dollars = dollarsOf(pool, VIRGINIA) / 3 + 2 * pool.dollarsPerLaunch;
+  // two tasks, 20 minutes each
+  const dollars = (2 * dollarsOf(pool, VIRGINIA)) / 3 + 2 * pool.dollarsPerLaunch;
   const ends = timeText(isoTime(now() + PAUSE_MS));
   err(`This tries what the autoscaler assumes of AWS, in pool "${pool.name}".
   It pauses the pool and starts two tasks. A build that sleeps runs in one of them: the import of a template version.
   It lowers the desired count, sends drain requests, and starts a rolling deployment, which ends with the tasks.
   At the end it undoes all that, also after an error or Ctrl-C.
-  It takes about 10 minutes and costs about $${dollars.toFixed(2)}.
+  It takes 15 to 20 minutes and costs about $${dollars.toFixed(2)}.
   If it is killed, the pause ends at ${ends}, and the autoscaler then removes the tasks.
   coderd keeps the template version, which belongs to no template. No workspace can use it.
 `);
@@ -90,7 +102,7 @@ async function isWanted(pool: PoolConfig, yes: boolean, { err, ask, now }: CliEn
 type Tried = Awaited<ReturnType<Bench['run']>>;
 
 function report({ found, stopped, left }: Tried, { out: file }: ProveOptions, terminal: CliEnvironment) {
-  const rows = rowsOf(found, stopped);
+  const rows = rowsOf({ found, stopped });
   const undone = 'All changes are undone. autoscaler status shows whether its tasks have gone';
   const ending = left.length === 0 ? undone : ['Not undone:', ...left].join('\n  ');
   terminal.out(`${wrapLines(`${rowsText(rows)}\n${ending}`, terminal.columns)}\n`);
@@ -98,7 +110,9 @@ function report({ found, stopped, left }: Tried, { out: file }: ProveOptions, te
   // errors of AWS name the account
   const text = JSON.stringify(document, null, 2).replaceAll(/(?<!\d)\d{12}(?!\d)/g, 'ACCOUNT');
   if (file !== undefined) save(file, () => writeFileSync(file, `${text}\n`));
-  return stopped !== undefined || left.length > 0 || rows.some(({ result }) => result === 'not') ? 1 : 0;
+  const has = (wanted: string): boolean => rows.some(({ result }) => result === wanted);
+  if (stopped !== undefined || left.length > 0 || has('not')) return 1;
+  return has('not measured') ? UNMEASURED : 0;
 }
 
 /** Throws InputError. */

@@ -41,7 +41,8 @@ export function proveLabs() {
     // in process: requests are those of the command
     const lab = await start({ pools: [PROVING, CPU], overHttp: false, onRequest, ...options });
     vi.stubEnv('AWS_ENDPOINT_URL_CLOUDFORMATION', lab.awsUrl);
-    const { timeline, coderd } = lab.world;
+    const { timeline, coderd, ecs } = lab.world;
+    ecs.tellsScaleIn = true;
     const ports = lab.ports();
     let nextLook: EpochMs = timeline.now();
     let interrupt = (): void => {};

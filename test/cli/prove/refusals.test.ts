@@ -105,8 +105,8 @@ it('says what it will do, and does nothing without a yes', async () => {
       It pauses the pool and starts two tasks. A build that sleeps runs in one of them: the import of a template version.
       It lowers the desired count, sends drain requests, and starts a rolling deployment, which ends with the tasks.
       At the end it undoes all that, also after an error or Ctrl-C.
-      It takes about 10 minutes and costs about $0.04.
-      If it is killed, the pause ends at 2 March 2026 09:31:00 UTC, and the autoscaler then removes the tasks.
+      It takes 15 to 20 minutes and costs about $0.05.
+      If it is killed, the pause ends at 2 March 2026 09:46:00 UTC, and the autoscaler then removes the tasks.
       coderd keeps the template version, which belongs to no template. No workspace can use it.
     Nothing was changed
     "

@@ -4,15 +4,15 @@
  */
 import { strToU8, zipSync } from 'fflate';
 import * as z from 'zod';
-import { describeAnswer } from '../../lambda/adapters/coderd/http/answer.ts';
-import type { CoderdHttp, Question } from '../../lambda/adapters/coderd/http/http.ts';
-import { time } from '../../lambda/adapters/shared/time.ts';
-import { parseQuietly } from '../../lambda/decision/model/parse-quietly.ts';
-import type { Tags } from '../../lambda/decision/model/tags.ts';
-import { InputError } from '../shared/cli-environment.ts';
+import { describeAnswer } from '../../../lambda/adapters/coderd/http/answer.ts';
+import type { CoderdHttp, Question } from '../../../lambda/adapters/coderd/http/http.ts';
+import { time } from '../../../lambda/adapters/shared/time.ts';
+import { parseQuietly } from '../../../lambda/decision/model/parse-quietly.ts';
+import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import { InputError } from '../../shared/cli-environment.ts';
 
 /** An import plans a start and a stop, and reads data for each. */
-const SLEEP_S = 120;
+const SLEEP_S = 300;
 export const BUILD_S = 2 * SLEEP_S;
 
 const TEMPLATE = `terraform {

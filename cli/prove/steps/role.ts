@@ -1,11 +1,11 @@
 /** What the function's role may do, asked of IAM's policy simulation: no call changes anything. */
 import { CloudFormationClient, ListStackResourcesCommand } from '@aws-sdk/client-cloudformation';
 import { GetRoleCommand, IAMClient, SimulatePrincipalPolicyCommand } from '@aws-sdk/client-iam';
-import { describeAwsError } from '../../lambda/adapters/shared/aws-calls.ts';
-import { readPages } from '../../lambda/adapters/shared/pages.ts';
-import { FUNCTION_ROLE, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
-import { PATIENT } from '../shared/aws-advice.ts';
-import type { Bench } from './bench.ts';
+import { describeAwsError } from '../../../lambda/adapters/shared/aws-calls.ts';
+import { readPages } from '../../../lambda/adapters/shared/pages.ts';
+import { FUNCTION_ROLE, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
+import { PATIENT } from '../../shared/aws-advice.ts';
+import type { Bench } from '../bench/bench.ts';
 
 const MUST = [
   'DescribeServices',
@@ -26,7 +26,9 @@ export async function noteRole(bench: Bench): Promise<void> {
     // all tasks of the cluster are one resource to its policy
     const resources = [service.serviceArn, service.serviceArn.replace(':service/', ':task/')];
     const answers = await Promise.all(resources.map((resource) => simulate(iam, role, stack, resource)));
-    const allowed = new Set(answers.flat());
+    const untold = [...MUST, ...NEVER].filter((name) => answers.some((told) => !told.has(`ecs:${name}`)));
+    if (untold.length > 0) throw new Error(`IAM's simulation has no answer for ${untold.join(', ')}`);
+    const allowed = new Set(answers.flatMap((told) => [...told].flatMap(([name, can]) => (can ? name : []))));
     const lacking = MUST.filter((name) => !allowed.has(`ecs:${name}`));
     const wrong = NEVER.filter((name) => allowed.has(`ecs:${name}`));
     const can = lacking.length === 0 ? `it can: ${MUST.join(', ')}` : `it cannot: ${lacking.join(', ')}`;
@@ -57,7 +59,7 @@ async function findRole(StackName: string, client: CloudFormationClient, iam: IA
   throw new Error(incomplete ?? `stack ${StackName} has no role with the description "${FUNCTION_ROLE}"`);
 }
 
-/** The actions that are allowed on the resource. */
+/** By action, whether it is allowed on the resource. */
 async function simulate(iam: IAMClient, role: string, stack: string, resource: string) {
   const tag = { ContextKeyName: `aws:ResourceTag/${STACK_TAG}`, ContextKeyValues: [stack] };
   const { EvaluationResults = [] } = await iam.send(
@@ -68,6 +70,5 @@ async function simulate(iam: IAMClient, role: string, stack: string, resource: s
       ContextEntries: [{ ...tag, ContextKeyType: 'string' }],
     }),
   );
-  const allowed = EvaluationResults.filter(({ EvalDecision }) => EvalDecision === 'allowed');
-  return allowed.map(({ EvalActionName }) => EvalActionName);
+  return new Map(EvaluationResults.map((each) => [each.EvalActionName, each.EvalDecision === 'allowed']));
 }

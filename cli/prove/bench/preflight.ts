@@ -2,18 +2,18 @@
  * Whether a pool may be used for the experiment: it has no task and no override, and no build but that of the
  * experiment can run in it. What cannot be read is a reason to refuse.
  */
-import type { Config, PoolConfig } from '../../lambda/decision/model/config.ts';
-import { STACK_TAG, tagOf } from '../../lambda/decision/model/service-tags.ts';
-import type { OrganizationReadings, Service, Snapshot } from '../../lambda/decision/model/snapshot.ts';
-import { canRun, displayTags, type Tags } from '../../lambda/decision/model/tags.ts';
-import { deriveOverrides } from '../../lambda/decision/settings/overrides.ts';
-import { nameInParts } from '../../lambda/decision/supply/daemons.ts';
-import { some } from '../../lambda/explain/format.ts';
-import type { TemplateTags } from '../adapters/templates.ts';
-import { findLogGroup } from '../logs/function-log.ts';
-import { InputError } from '../shared/cli-environment.ts';
-import { unreadLists } from '../shared/live.ts';
-import { findPool, findService } from '../shared/override-target.ts';
+import type { Config, PoolConfig } from '../../../lambda/decision/model/config.ts';
+import { STACK_TAG, tagOf } from '../../../lambda/decision/model/service-tags.ts';
+import type { OrganizationReadings, Service, Snapshot } from '../../../lambda/decision/model/snapshot.ts';
+import { canRun, displayTags, type Tags } from '../../../lambda/decision/model/tags.ts';
+import { deriveOverrides } from '../../../lambda/decision/settings/overrides.ts';
+import { nameInParts } from '../../../lambda/decision/supply/daemons.ts';
+import { some } from '../../../lambda/explain/format.ts';
+import type { TemplateTags } from '../../adapters/templates.ts';
+import { findLogGroup } from '../../logs/function-log.ts';
+import { InputError } from '../../shared/cli-environment.ts';
+import { unreadLists } from '../../shared/live.ts';
+import { findPool, findService } from '../../shared/override-target.ts';
 
 export type Place = ReturnType<typeof findPlace>;
 type Templates = readonly TemplateTags[];
