@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { parseSnapshot, snapshotToJson } from '../lambda/adapters/snapshot-schema.ts';
 import { decodeUtf8 } from '../lambda/config/utf8.ts';
@@ -6,6 +6,7 @@ import { type Deliberation, deliberate } from '../lambda/decision/decide.ts';
 import type { Snapshot } from '../lambda/decision/model/snapshot.ts';
 import { withPromises } from '../lambda/decision/promise/promise.ts';
 import { planText } from '../lambda/explain/text.ts';
+import { writeFileWhole } from '../lambda/shared/whole-file.ts';
 import { explainPool } from './explain/explain-pool.ts';
 import { shown } from './shared/brief.ts';
 import {
@@ -67,7 +68,7 @@ async function plan(options: PlanOptions, cliEnvironment: CliEnvironment): Promi
 
 function save(file: string, snapshot: Snapshot, { err }: CliEnvironment): void {
   try {
-    writeFileSync(file, `${JSON.stringify(snapshotToJson(snapshot), null, 2)}\n`);
+    writeFileWhole(file, `${JSON.stringify(snapshotToJson(snapshot), null, 2)}\n`);
   } catch (cause) {
     throw new InputError(`writing ${file}: ${(cause as Error).message}. Give another file with --save`, {
       cause,

@@ -1,8 +1,12 @@
-/** Exit codes: 0 success, 1 invalid input or failed check, 2 wrong usage, 3 a crossed limit of `backtest --before`. */
+/**
+ * Exit codes: 0 success, 1 invalid input or failed check, 2 wrong usage, 3 a crossed limit of `backtest --before`, or
+ * an assumption that `prove` did not measure.
+ */
 import type { EventEmitter } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Help, type Option } from 'commander';
 import { ownValue } from '../lambda/decision/model/collections.ts';
+import { plainLine } from '../lambda/explain/format.ts';
 import { type CliEnvironment, type CommandContext, UsageError } from './shared/cli-environment.ts';
 import { wrapLines } from './shared/plain-table.ts';
 
@@ -105,7 +109,7 @@ const ENDED: Readonly<Record<string, string>> = {
   'trace import': 'jq writes a trace of other systems: docs/backtest.md, "Traces of other systems"',
 };
 
-/** By name: importing the classes would load the modules that throw them. */
+/** By name: importing the classes would load the modules that throw them. Their messages may have several lines. */
 const INPUT_ERRORS: ReadonlySet<string> = new Set([
   'ConfigError',
   'SnapshotError',
@@ -145,11 +149,32 @@ function reportError(error: unknown, { err }: CliEnvironment): number {
     return 1;
   }
   const missing = missingPackage(error);
-  if (missing === undefined) throw error;
-  err(
-    `error: this command needs the package ${missing}, which is not installed. Run "npm ci" in the clone\n`,
-  );
+  err(`error: ${missing === undefined ? sentenceOf(error) : needsPackage(missing)}\n`);
   return 1;
+}
+
+const needsPackage = (name: string): string =>
+  `this command needs the package ${name}, which is not installed. Run "npm ci" in the clone`;
+
+/** Of servers and of this machine. Their messages begin with what was done, or with the system's code. */
+const EXPECTED_ERRORS: ReadonlySet<string> = new Set([
+  'AwsCallError',
+  'CoderdError',
+  'EcsError',
+  'KeysError',
+  'NoAnswerError',
+  'ParameterError',
+  'SecretError',
+]);
+
+/** One line, whatever a server said. An unknown error names the place in the code, for a report. */
+function sentenceOf(error: unknown): string {
+  if (!(error instanceof Error)) return plainLine(String(error));
+  if (EXPECTED_ERRORS.has(error.name) || 'syscall' in error) return plainLine(error.message);
+  const at = /\n\s+at (?:.* \()?([^()\n]+)/.exec(error.stack ?? '')?.[1];
+  const place =
+    at === undefined ? '' : ` (${at.replace(/^.*\/(?=(?:cli|lambda|lab|infra|node_modules)\/)/, '')})`;
+  return `${plainLine(`${error.name}: ${error.message}${place}`)}. This is an error of the command itself: report this line`;
 }
 
 /** The name of the package that an import did not find: `npm ci --omit=dev` leaves some out. */

@@ -7,6 +7,7 @@ import { buildInfoSchema } from '../../lambda/adapters/coderd/http/schemas.ts';
 import { SecretError } from '../../lambda/adapters/secrets/secrets.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
+import { plainLine } from '../../lambda/explain/format.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
 import { readTemplateTags, type TemplateTags } from '../adapters/templates.ts';
 import { InputError } from '../shared/cli-environment.ts';
@@ -29,7 +30,7 @@ export async function readAccount(
     // without the token: an unreadable token must not hide an unreachable coderd
     const { value } = await http.getAs('/api/v2/buildinfo', {}, buildInfoSchema);
     refuseOldServer(value);
-    return value.version;
+    return plainLine(value.version);
   };
   const version = await told('reading the version of coderd', readVersion, asked);
   const user = await told(`reading the user of ${whose}`, () => readUser(http), asked);

@@ -1,5 +1,5 @@
 /** `autoscaler setup --draft`: writes a first configuration from a live coderd. */
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { CoderdHttp } from '../../lambda/adapters/coderd/http/http.ts';
 import { ConfigError, formatProblem } from '../../lambda/config/problems/problems.ts';
@@ -7,6 +7,7 @@ import { readConfig } from '../../lambda/config/read.ts';
 import { checkPoolCount, MOST_MANAGED, MOST_POOLS } from '../../lambda/config/rules/deployment-rules.ts';
 import { makeClients } from '../../lambda/connect.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
+import { writeFileWhole } from '../../lambda/shared/whole-file.ts';
 import { whileWorking } from '../shared/activity.ts';
 import { type CliEnvironment, InputError } from '../shared/cli-environment.ts';
 import { withTokenOfShell } from '../shared/live.ts';
@@ -110,7 +111,7 @@ function write(file: string, text: string, { err }: CliEnvironment): void {
   try {
     const { warnings } = readConfig(text, file, checkPoolCount);
     for (const warning of warnings) err(`${formatProblem(warning)}\n`);
-    writeFileSync(file, text, { flag: 'wx' });
+    writeFileWhole(file, text, { isNew: true });
   } catch (cause) {
     if (cause instanceof ConfigError)
       throw new InputError(

@@ -1,5 +1,4 @@
 /** `autoscaler prove`: tries the assumptions about AWS on the person's own account, in one pool. */
-import { appendFileSync, writeFileSync } from 'node:fs';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import type { Command } from 'commander';
 import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
@@ -10,6 +9,7 @@ import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { dollarsOf, VIRGINIA } from '../../lambda/decision/settings/prices.ts';
 import { timeText } from '../../lambda/explain/format.ts';
+import { tryWriting, writeFileWhole } from '../../lambda/shared/whole-file.ts';
 import { readTemplateTags } from '../adapters/templates.ts';
 import { PATIENT } from '../shared/aws-advice.ts';
 import {
@@ -68,7 +68,7 @@ async function prove(name: string, options: ProveOptions, cliEnvironment: CliEnv
   };
   try {
     if (!(await isWanted((await find()).pool, options.yes, cliEnvironment))) return 0;
-    if (file !== undefined) save(file, () => appendFileSync(file, ''));
+    if (file !== undefined) save(file, () => tryWriting(file));
     const resume = shellLine(['autoscaler', 'resume', name, ...repeated(options)]);
     // somebody may have pushed a template meanwhile
     const servers = { client, coderd, logs, resume, ecs: new EcsAdapter(client, cluster) };
@@ -109,7 +109,7 @@ function report({ found, stopped, left }: Tried, { out: file }: ProveOptions, te
   const document = { version: 1, at: isoTime(terminal.now()), rows, stopped: stopped ?? null, left };
   // errors of AWS name the account
   const text = JSON.stringify(document, null, 2).replaceAll(/(?<!\d)\d{12}(?!\d)/g, 'ACCOUNT');
-  if (file !== undefined) save(file, () => writeFileSync(file, `${text}\n`));
+  if (file !== undefined) save(file, () => writeFileWhole(file, `${text}\n`));
   const has = (wanted: string): boolean => rows.some(({ result }) => result === wanted);
   if (stopped !== undefined || left.length > 0 || has('not')) return 1;
   return has('not measured') ? UNMEASURED : 0;

@@ -1,13 +1,14 @@
 /** Writes the full ARN of a secret into the configuration, in place of its name. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { isScalar, parseDocument, visit } from 'yaml';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
+import { writeFileWhole } from '../../lambda/shared/whole-file.ts';
 import { InputError } from '../shared/cli-environment.ts';
 
 /** ECS documents complete ARNs only (docs/internals/aws.md §3). */
 export function writeFullArn(file: string, name: string, arn: string): void {
   try {
-    writeFileSync(file, withFullArn(readFileSync(file, 'utf8'), name, arn));
+    writeFileWhole(file, withFullArn(readFileSync(file, 'utf8'), name, arn));
   } catch (cause) {
     throw new InputError(`writing ${arn} in place of "${name}" to ${file}: ${messageOf(cause)}`);
   }

@@ -1,4 +1,5 @@
 /** What `autoscaler setup` prints. Lines that are no commands may be wrapped. */
+import { plainLine } from '../../lambda/explain/format.ts';
 import { READ_VALUE } from '../shared/credential-commands.ts';
 import { foldCommand, wrapLines } from '../shared/plain-table.ts';
 import { handOver, type Outcome, type Result } from './run.ts';
@@ -23,7 +24,7 @@ export function sidesText({ coder, aws }: Situation): string {
     'problem' in aws
       ? aws.problem
       : `account ${aws.value.account}, ${aws.value.region}, as ${aws.value.caller}`;
-  return `Coder:  ${inCoder}\nAWS:    ${inAws}\n\n`;
+  return `Coder:  ${plainLine(inCoder)}\nAWS:    ${plainLine(inAws)}\n\n`;
 }
 
 /** The head of a step, with what it will do and the commands that it stands for. */

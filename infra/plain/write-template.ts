@@ -2,20 +2,12 @@
  * Writes the whole autoscaler as a plain CloudFormation template, with its assets, into a folder:
  * for Terraform, StackSets or a service catalogue. It calls neither AWS nor the CDK CLI.
  */
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, type Stack } from 'aws-cdk-lib';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
+import { writeFileWhole } from '../../lambda/shared/whole-file.ts';
 import type { ExistingResources } from '../constructs/existing-resources.ts';
 import { PlainStack } from '../constructs/plain/plain-stack.ts';
 import type { TemplateAsset } from '../constructs/plain/plain-synthesizer.ts';
@@ -50,6 +42,8 @@ const TEMPLATE = 'template.json';
 const ASSETS = 'assets';
 /** Assets are named by a hash of their content. */
 const ASSET = /^[0-9a-f]{64}\.[A-Za-z0-9]+$/;
+/** What a run leaves that was killed. */
+const PART = '.part';
 /** CloudFormation accepts a template of 1 MB. A small one is easier to read with line breaks. */
 const MOST_INDENTED_BYTES = 900_000;
 
@@ -63,9 +57,13 @@ export function writeTemplate(source: SettingsSource, options: TemplateOptions):
   const work = mkdtempSync(join(tmpdir(), 'autoscaler-synth-'));
   try {
     const { template, assets } = synthesizePlain(source, { work, existing });
-    clearFolder(outDir);
-    const written = assets.map((asset) => writeAsset(outDir, work, asset));
-    return { template: writeJson(outDir, template), assets: written };
+    return inFolder(outDir, () => {
+      mkdirSync(join(outDir, ASSETS), { recursive: true });
+      const written = assets.map((asset) => writeAsset(outDir, work, asset));
+      const whole = { template: writeJson(outDir, template), assets: written };
+      removeOthers(outDir, assets);
+      return whole;
+    });
   } finally {
     rmSync(work, { recursive: true });
   }
@@ -115,8 +113,9 @@ function withoutLookups<T>(importResources: () => T): T {
 /** Refuses a folder that has other files than those of an earlier run. Changes nothing. */
 function checkFolder(outDir: string): void {
   if (outDir === '') throw new PlainTemplateError('writing a template: the name of the folder is empty');
-  const names = namesIn(outDir).filter((name) => name !== TEMPLATE && name !== ASSETS);
-  const assets = namesIn(join(outDir, ASSETS)).filter((name) => !ASSET.test(name));
+  const isOther = (name: string): boolean => ![TEMPLATE, ASSETS, `${TEMPLATE}${PART}`].includes(name);
+  const names = namesIn(outDir).filter(isOther);
+  const assets = namesIn(join(outDir, ASSETS)).filter((name) => !ASSET.test(name.replace(PART, '')));
   const [first, ...others] = [...names, ...assets.map((name) => join(ASSETS, name))];
   if (first === undefined) return;
   const more = others.length > 0 ? ` and ${others.length} more` : '';
@@ -136,23 +135,28 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** Makes the folder, and removes the assets of an earlier run. */
-function clearFolder(outDir: string): void {
-  const assets = join(outDir, ASSETS);
+/** Throws PlainTemplateError, also if the disk is full. */
+function inFolder<T>(outDir: string, write: () => T): T {
   try {
-    mkdirSync(assets, { recursive: true });
-    for (const name of readdirSync(assets)) rmSync(join(assets, name));
+    return write();
   } catch (cause) {
     const said = messageOf(cause);
     throw new PlainTemplateError(`writing to ${outDir}: ${said}; give another folder`, { cause });
   }
 }
 
+/** The assets of an earlier run: its template is whole until this one is. */
+function removeOthers(outDir: string, assets: readonly TemplateAsset[]): void {
+  const own = new Set(assets.map(({ key }) => key));
+  const folder = join(outDir, ASSETS);
+  for (const name of readdirSync(folder)) if (!own.has(name)) rmSync(join(folder, name));
+  rmSync(join(outDir, `${TEMPLATE}${PART}`), { force: true });
+}
+
 /** Writes an asset of the app in `work`, as the file to upload. */
 function writeAsset(outDir: string, work: string, { key, source, isFolder }: TemplateAsset): WrittenFile {
   const file = join(outDir, ASSETS, key);
-  if (isFolder) writeFileSync(file, zipFolder(join(work, source)));
-  else copyFileSync(join(work, source), file);
+  writeFileWhole(file, isFolder ? zipFolder(join(work, source)) : readFileSync(join(work, source)));
   return { file, bytes: statSync(file).size };
 }
 
@@ -160,6 +164,6 @@ function writeJson(outDir: string, template: unknown): WrittenFile {
   const indented = JSON.stringify(template, undefined, 1);
   const text = Buffer.byteLength(indented) > MOST_INDENTED_BYTES ? JSON.stringify(template) : indented;
   const file = join(outDir, TEMPLATE);
-  writeFileSync(file, `${text}\n`);
+  writeFileWhole(file, `${text}\n`);
   return { file, bytes: Buffer.byteLength(text) + 1 };
 }

@@ -9,6 +9,7 @@ import type { CoderdHttp, Question } from '../../../lambda/adapters/coderd/http/
 import { time } from '../../../lambda/adapters/shared/time.ts';
 import { parseQuietly } from '../../../lambda/decision/model/parse-quietly.ts';
 import type { Tags } from '../../../lambda/decision/model/tags.ts';
+import { plainLine } from '../../../lambda/explain/format.ts';
 import { InputError } from '../../shared/cli-environment.ts';
 
 /** An import plans a start and a stop, and reads data for each. */
@@ -73,7 +74,7 @@ async function ask<T extends z.ZodType>(
   const answer = await http.answer(question);
   const parsed = schema.safeParse(parseQuietly(answer.text));
   if (parsed.success && (answer.statusCode === 200 || answer.statusCode === 201)) return parsed.data;
-  const says = describeAnswer(answer).replace(/\.+$/, '');
+  const says = plainLine(describeAnswer(answer).replace(/\.+$/, ''));
   throw new InputError(
     `${doing}: ${says}. CODER_SESSION_TOKEN must be of a template admin of the organization`,
   );

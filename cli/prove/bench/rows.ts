@@ -1,4 +1,5 @@
 /** The assumptions of docs/internals/aws.md that matter for safety and cost. */
+import { plainLine } from '../../../lambda/explain/format.ts';
 
 type Assumption = {
   readonly assumed: string;
@@ -100,7 +101,7 @@ export function rowsOf({ found, stopped = 'it was not tried' }: Tried) {
   return ROW_IDS.map((id) => {
     const { isOk, measured } = found.get(id) ?? { isOk: undefined, measured: stopped };
     const result = isOk === undefined ? 'not measured' : isOk ? 'ok' : 'not';
-    return { id, ...(ASSUMPTIONS[id] as Assumption), measured, result } as const;
+    return { id, ...(ASSUMPTIONS[id] as Assumption), measured: plainLine(measured), result } as const;
   });
 }
 

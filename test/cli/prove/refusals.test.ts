@@ -73,6 +73,11 @@ const REFUSED: readonly Refused[] = [
     make: ({ world }) => world.ecs.throttleNext('ListTasks', 99),
     says: 'it must be sure that no other build can run there',
   },
+  {
+    because: "coderd refuses the person's token",
+    make: ({ world, token }) => world.coderd.tokens.revoke(token),
+    says: 'coderd answered 401',
+  },
 ];
 
 it.each(REFUSED)('refuses a pool if $because', async ({ pools, make, says }) => {
@@ -81,6 +86,7 @@ it.each(REFUSED)('refuses a pool if $because', async ({ pools, make, says }) => 
   const before = changesIn(lab).length;
   const { code, err, out } = await lab.prove();
   expect(err).toContain(says);
+  expect(err).not.toMatch(/\n\s+at /);
   expect({ code, out }).toEqual({ code: 1, out: '' });
   expect(changesIn(lab).slice(before)).toEqual([]);
 });

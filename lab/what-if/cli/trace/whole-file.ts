@@ -1,17 +1,7 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  openSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { InputError } from '../../../../cli/shared/cli-environment.ts';
+import { writeFileWhole } from '../../../../lambda/shared/whole-file.ts';
 
 /** Before the work whose result the file gets. Refuses folders, devices and inputs. Throws InputError. */
 export function checkWritable(file: string, inputs: readonly (string | undefined)[] = []): void {
@@ -34,29 +24,15 @@ export function checkWritable(file: string, inputs: readonly (string | undefined
   if (taken !== undefined) refuse('it is the input file');
 }
 
-/** The old content stays until the new one is complete. 500 MB and more come in pieces. Follows no link of another user at `.part`. Throws InputError. */
+/** The old content stays until the new one is complete. 500 MB and more come in pieces. Throws InputError. */
 export function writeWhole(file: string, text: string | Iterable<string>): void {
   checkWritable(file);
-  const target = existsSync(file) ? realpathSync(file) : file;
-  const part = `${target}.part`;
   try {
-    rmSync(part, { force: true }); // of a run that was killed, or a link
-    writePieces(part, typeof text === 'string' ? [text] : text);
-    renameSync(part, target);
+    writeFileWhole(file, typeof text === 'string' ? text : joined(text));
   } catch (cause) {
-    rmSync(part, { force: true });
     throw new InputError(`writing ${file}: ${(cause as Error).message}. Give another file with --out`, {
       cause,
     });
-  }
-}
-
-function writePieces(file: string, pieces: Iterable<string>): void {
-  const descriptor = openSync(file, 'wx');
-  try {
-    for (const piece of joined(pieces)) writeFileSync(descriptor, piece);
-  } finally {
-    closeSync(descriptor);
   }
 }
 
