@@ -26,7 +26,7 @@ import { clusterOf } from '../shared/stack-cluster.ts';
 import { Bench } from './bench/bench.ts';
 import { findPlace, type Place } from './bench/preflight.ts';
 import { rowsOf, rowsText } from './bench/rows.ts';
-import { readPoolTasks } from './bench/tasks.ts';
+import { type PoolTasks, readPoolTasks } from './bench/tasks.ts';
 import { experiment } from './experiment.ts';
 import { PAUSE_MS } from './steps/start.ts';
 
@@ -75,7 +75,7 @@ async function prove(name: string, options: ProveOptions, cliEnvironment: CliEnv
     const place = await find();
     const tasks = await readPoolTasks(client, place);
     const bench = new Bench({ ...place, ...servers, ...tasks }, cliEnvironment);
-    return report(await bench.run(experiment), options, cliEnvironment);
+    return report({ ...(await bench.run(experiment)), ...tasks }, options, cliEnvironment);
   } finally {
     logs.destroy();
     await close();
@@ -99,10 +99,14 @@ async function isWanted(pool: PoolConfig, yes: boolean, { err, ask, now }: CliEn
   return false;
 }
 
-type Tried = Awaited<ReturnType<Bench['run']>>;
+type Tried = Awaited<ReturnType<Bench['run']>> & PoolTasks;
 
-function report({ found, stopped, left }: Tried, { out: file }: ProveOptions, terminal: CliEnvironment) {
-  const rows = rowsOf({ found, stopped });
+function report(
+  { found, stopped, left, isBound }: Tried,
+  { out: file }: ProveOptions,
+  terminal: CliEnvironment,
+) {
+  const rows = rowsOf({ found, stopped, isBound });
   const undone = 'All changes are undone. autoscaler status shows whether its tasks have gone';
   const ending = left.length === 0 ? undone : ['Not undone:', ...left].join('\n  ');
   terminal.out(`${wrapLines(`${rowsText(rows)}\n${ending}`, terminal.columns)}\n`);

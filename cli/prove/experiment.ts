@@ -4,6 +4,7 @@ import { seconds } from '../../lambda/explain/format.ts';
 import { readLooks } from '../adapters/look-log.ts';
 import type { Bench } from './bench/bench.ts';
 import { BUILD_S } from './bench/build.ts';
+import { noteBoundRole } from './steps/bound-role.ts';
 import { choose } from './steps/choice.ts';
 import { deploy } from './steps/deploy.ts';
 import { drain } from './steps/drain.ts';
@@ -17,6 +18,10 @@ export async function experiment(bench: Bench): Promise<void> {
   await noteRole(bench);
   bench.say(`Starting ${TASKS} tasks (a minute or two)`);
   const tasks = await startTasks(bench);
+  if (bench.place.isBound) {
+    bench.say("Asking from a task for the protection of one with another pool's tag (up to two minutes)");
+    await noteBoundRole(bench, tasks);
+  }
   bench.say(`Starting a build of ${BUILD_S / 60} minutes in one of them`);
   const pair = await startBuild(bench, tasks);
   bench.say(`Lowering the desired count to 0 for at least ${seconds(HOLD_MS)}: ECS must keep both tasks`);

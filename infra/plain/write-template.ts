@@ -54,9 +54,9 @@ const MOST_INDENTED_BYTES = 900_000;
 export function writeTemplate(source: SettingsSource, options: TemplateOptions): WrittenTemplate {
   const { outDir, existing } = options;
   checkFolder(outDir);
-  const work = mkdtempSync(join(tmpdir(), 'autoscaler-synth-'));
+  const work = inFolder(tmpdir(), () => mkdtempSync(join(tmpdir(), 'autoscaler-synth-')));
   try {
-    const { template, assets } = synthesizePlain(source, { work, existing });
+    const { template, assets } = inFolder(work, () => synthesizePlain(source, { work, existing }));
     return inFolder(outDir, () => {
       mkdirSync(join(outDir, ASSETS), { recursive: true });
       const written = assets.map((asset) => writeAsset(outDir, work, asset));
@@ -135,13 +135,13 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** Throws PlainTemplateError, also if the disk is full. */
+/** Throws PlainTemplateError for an error of the file system: the disk may be full. */
 function inFolder<T>(outDir: string, write: () => T): T {
   try {
     return write();
   } catch (cause) {
-    const said = messageOf(cause);
-    throw new PlainTemplateError(`writing to ${outDir}: ${said}; give another folder`, { cause });
+    if (!(cause instanceof Error && 'syscall' in cause)) throw cause;
+    throw new PlainTemplateError(`writing to ${outDir}: ${cause.message}; give another folder`, { cause });
   }
 }
 

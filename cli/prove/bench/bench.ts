@@ -25,20 +25,20 @@ import type { Seen } from './fate.ts';
 import { type GuardLine, readGuardLines } from './guard-lines.ts';
 import type { Place } from './preflight.ts';
 import type { Measured, RowId } from './rows.ts';
+import type { PoolTasks } from './tasks.ts';
 
 /** `left`: what is left if it fails, and the command for it. */
 type Undoing = { readonly undo: () => Promise<unknown>; readonly left: string };
 
 /** The pool, its servers, and the command that ends its pause. */
-type BenchPlace = Place & {
-  readonly ecs: EcsAdapter;
-  readonly client: ECSClient;
-  readonly coderd: CoderdHttp;
-  readonly logs: CloudWatchLogsClient;
-  readonly resume: string;
-  /** The log group of its tasks; undefined: they log elsewhere. */
-  readonly guardLog: string | undefined;
-};
+type BenchPlace = Place &
+  PoolTasks & {
+    readonly ecs: EcsAdapter;
+    readonly client: ECSClient;
+    readonly coderd: CoderdHttp;
+    readonly logs: CloudWatchLogsClient;
+    readonly resume: string;
+  };
 
 /** CloudWatch Logs shows a line some seconds after it was written. */
 const GUARD_LINE_MS = 60 * SECOND_MS;

@@ -16,7 +16,8 @@ import { InputError } from '../../shared/cli-environment.ts';
 const SLEEP_S = 300;
 export const BUILD_S = 2 * SLEEP_S;
 
-const TEMPLATE = `terraform {
+/** The template of the sleeping build. */
+const SLEEPING = `terraform {
   required_providers {
     external = { source = "hashicorp/external" }
   }
@@ -39,15 +40,31 @@ const versionSchema = z.object({
 
 export type Build = {
   readonly id: string;
+  /** The lines that Terraform wrote. */
+  readonly log: () => Promise<readonly string[]>;
   readonly read: () => Promise<z.output<typeof versionSchema>['job']>;
   /** Succeeds if the build has ended. */
   readonly cancel: () => Promise<unknown>;
 };
 
+type NewBuild = {
+  /** Its id. */
+  readonly organization: string;
+  readonly tags: Tags;
+  /** By name. @default a template that sleeps */
+  readonly files?: Readonly<Record<string, string>>;
+};
+
+const logLines = z.array(z.object({ output: z.string() }));
+
 /** All throw CoderdError or InputError. */
-export async function pushBuild(http: CoderdHttp, organization: string, tags: Tags): Promise<Build> {
+export async function pushBuild(
+  http: CoderdHttp,
+  { organization, tags, files = { 'main.tf': SLEEPING } }: NewBuild,
+): Promise<Build> {
   const post = { method: 'POST', once: true } as const;
-  const zip = zipSync({ 'main.tf': strToU8(TEMPLATE) }, { level: 0, mtime: '1980-01-02' });
+  const bytes = Object.entries(files).map(([name, text]) => [name, strToU8(text)] as const);
+  const zip = zipSync(Object.fromEntries(bytes), { level: 0, mtime: '1980-01-02' });
   const file = { ...post, path: '/api/v2/files', body: zip, type: 'application/zip' };
   const { hash } = await ask(http, 'uploading the template', z.object({ hash: z.string() }), file);
   const version = { message: 'autoscaler prove', storage_method: 'file', provisioner: 'terraform', tags };
@@ -62,7 +79,14 @@ export async function pushBuild(http: CoderdHttp, organization: string, tags: Ta
     (await ask(http, 'reading the template version', versionSchema, { method: 'GET', path })).job;
   const cancel = async () =>
     (await read()).completed_at || ask(http, 'cancelling the build', z.unknown(), stop);
-  return { id, read, cancel };
+  const log = async () => {
+    const lines = await ask(http, 'reading the log of the build', logLines, {
+      method: 'GET',
+      path: `${path}/logs`,
+    });
+    return lines.map(({ output }) => output);
+  };
+  return { id, read, log, cancel };
 }
 
 async function ask<T extends z.ZodType>(

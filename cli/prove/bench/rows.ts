@@ -81,6 +81,12 @@ const ASSUMPTIONS = {
     means: 'Safety: an error in the function could end a build. Remove the permission from its role',
     uncovered: 'other services of AWS, and policies that somebody adds later',
   },
+  'bound-role': {
+    assumed: "With bindTaskRoles a task gets its lease, and cannot protect a task with another pool's tag",
+    means:
+      'If it could protect it, safety: Terraform in one pool can hold and release tasks of another. Use one cluster for each trust domain',
+    uncovered: 'the removal of a protection, which it never tries, and the tag of the stack',
+  },
 } as const satisfies Readonly<Record<string, Assumption>>;
 
 export type RowId = keyof typeof ASSUMPTIONS;
@@ -95,10 +101,12 @@ type Tried = {
   readonly found: ReadonlyMap<RowId, Measured>;
   /** Why the experiment ended early. */
   readonly stopped?: string | undefined;
+  /** Whether tasks have bound roles; there is no such row without. */
+  readonly isBound: boolean;
 };
 
-export function rowsOf({ found, stopped = 'it was not tried' }: Tried) {
-  return ROW_IDS.map((id) => {
+export function rowsOf({ found, stopped = 'it was not tried', isBound }: Tried) {
+  return ROW_IDS.filter((id) => isBound || id !== 'bound-role').map((id) => {
     const { isOk, measured } = found.get(id) ?? { isOk: undefined, measured: stopped };
     const result = isOk === undefined ? 'not measured' : isOk ? 'ok' : 'not';
     return { id, ...(ASSUMPTIONS[id] as Assumption), measured: plainLine(measured), result } as const;

@@ -1,11 +1,11 @@
 /** What the function's role may do, asked of IAM's policy simulation: no call changes anything. */
-import { CloudFormationClient, ListStackResourcesCommand } from '@aws-sdk/client-cloudformation';
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { GetRoleCommand, IAMClient, SimulatePrincipalPolicyCommand } from '@aws-sdk/client-iam';
 import { describeAwsError } from '../../../lambda/adapters/shared/aws-calls.ts';
-import { readPages } from '../../../lambda/adapters/shared/pages.ts';
 import { FUNCTION_ROLE, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import { PATIENT } from '../../shared/aws-advice.ts';
 import type { Bench } from '../bench/bench.ts';
+import { stackRoles } from '../bench/stack-roles.ts';
 
 const MUST = [
   'DescribeServices',
@@ -47,16 +47,12 @@ export async function noteRole(bench: Bench): Promise<void> {
 
 /** Roles of pools have "Task" in their names, and a stack has many of them. */
 async function findRole(StackName: string, client: CloudFormationClient, iam: IAMClient): Promise<string> {
-  const { items, incomplete } = await readPages('ListStackResources', async (NextToken) => {
-    const page = await client.send(new ListStackResourcesCommand({ StackName, NextToken }));
-    return { items: page.StackResourceSummaries ?? [], next: page.NextToken };
-  });
-  for (const { ResourceType, LogicalResourceId = '', ...resource } of items) {
-    if (ResourceType !== 'AWS::IAM::Role' || /Task(?:Execution)?Role/.test(LogicalResourceId)) continue;
-    const { Role } = await iam.send(new GetRoleCommand({ RoleName: resource.PhysicalResourceId }));
+  for (const { id, name } of await stackRoles(StackName, client)) {
+    if (/Task(?:Execution)?Role/.test(id)) continue;
+    const { Role } = await iam.send(new GetRoleCommand({ RoleName: name }));
     if (Role?.Description === FUNCTION_ROLE && Role.Arn !== undefined) return Role.Arn;
   }
-  throw new Error(incomplete ?? `stack ${StackName} has no role with the description "${FUNCTION_ROLE}"`);
+  throw new Error(`stack ${StackName} has no role with the description "${FUNCTION_ROLE}"`);
 }
 
 /** By action, whether it is allowed on the resource. */

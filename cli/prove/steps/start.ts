@@ -126,7 +126,7 @@ export type Pair = { readonly busy: Seen; readonly idle: Seen; readonly build: B
 
 export async function startBuild(bench: Bench, tasks: readonly Started[]): Promise<Pair> {
   const { pool, organization, coderd } = bench.place;
-  const build = await pushBuild(coderd, organization.id, displayTags(pool.tags));
+  const build = await pushBuild(coderd, { organization: organization.id, tags: displayTags(pool.tags) });
   const left = `the build of version ${build.id} may still run. It ends by itself within ${2 * BUILD_S} s`;
   bench.willUndo({ undo: build.cancel, left });
   const read = async () => {

@@ -75,6 +75,7 @@ const ROLE_XML = `<Role><Path>/aws-service-role/ecs.amazonaws.com/</Path><RoleNa
 const STACK_ROLE_NAMES: Readonly<Record<string, string>> = {
   AutoscalerScheduleRole88715A7E: 'Starts the function',
   AutoscalerRole728808EE: FUNCTION_ROLE,
+  PoolProvingBoundTaskRole1A2B: 'Terraform in the provisioner daemons of pool proving',
 };
 const STACK_ROLES = `<StackResourceSummaries>${Object.keys(STACK_ROLE_NAMES)
   .map(

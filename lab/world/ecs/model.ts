@@ -111,6 +111,8 @@ export class EcsModel {
   tellsScaleIn = false;
   /** Whether tasks tell when their image was pulled. */
   tellsPulls = true;
+  /** Tags of tasks that a person has set, by `<task id> <key>`. */
+  readonly taskTags = new Map<string, string>();
   /** Ids of tasks that ECS no longer knows. */
   readonly forgotten = new Set<string>();
   /** Services, by name, that Application Auto Scaling keeps within bounds. */

@@ -22,9 +22,14 @@ export const TAGGING = {
   TagResource: operation(
     { ...tagging, schema: z.object({ resourceArn: z.string(), tags: z.array(tag) }) },
     (model, request) => {
-      const service = taggedService(model, request.resourceArn);
       checkCount('Tags', request.tags, MOST_TAGS);
       for (const { key, value } of request.tags) checkTag(key, value);
+      const task = /:task\//.test(request.resourceArn) ? model.knownTask(request.resourceArn) : undefined;
+      if (task !== undefined) {
+        for (const { key, value } of request.tags) model.taskTags.set(`${task.identity.id} ${key}`, value);
+        return {};
+      }
+      const service = taggedService(model, request.resourceArn);
       const added = Object.fromEntries(request.tags.map(({ key, value }) => [key, value]));
       const tags = { ...service.state.tags, ...added };
       if (Object.keys(tags).length > MOST_TAGS)
@@ -88,8 +93,10 @@ export const DESCRIPTIONS = {
 
 /** The definition in AWS's form. Secrets and environment are left out: the product does not read them. */
 function wireDefinition({ arn, family, revision, template }: TaskDefinition) {
-  const { image, entryPoint, command, cpu, memory, architecture, logGroup, stopTimeoutS } = template;
+  const { image, entryPoint, command, cpu, memory, architecture, logGroup, stopTimeoutS, taskRoleArn } =
+    template;
   return {
+    taskRoleArn,
     taskDefinitionArn: arn,
     family,
     revision,

@@ -4,7 +4,7 @@ import type { WrongEcs } from '../../../lab/world/ecs/protection.ts';
 import type { EcsTask } from '../../../lab/world/ecs/task.ts';
 import { DAY_MS } from '../../../lambda/decision/model/units.ts';
 import type { LabOptions } from '../../support/lab.ts';
-import type { ProveLab } from './prove-lab.ts';
+import { CPU, PROVING, type ProveLab } from './prove-lab.ts';
 
 type World = {
   readonly make?: (lab: ProveLab) => void;
@@ -71,6 +71,24 @@ function logOfAnother(lab: ProveLab): void {
   const { logGroup } = lab.world.service('proving').state.primary.definition.template;
   lab.world.logs.put(logGroup, JSON.stringify({ ...line, daemon: `proving-${'0'.repeat(32)}` }));
 }
+
+const BOUND = {
+  pools: [
+    { ...PROVING, template: { taskRoleArn: 'arn:aws:iam::123456789012:role/PoolProvingBoundTaskRole1A2B' } },
+    CPU,
+  ],
+};
+
+/** What AWS answers to a task with the bound role, and Terraform shows, if the task has another pool's tag. */
+const iamAnswers =
+  (verdict: 'denied' | 'allowed' | 'unknown') =>
+  ({ world: { coderd, ecs } }: ProveLab): void => {
+    coderd.importPrints = (file) => {
+      const [, task = ''] = /"tasks":\["[^"]*\/([0-9a-f]{32})"\],"protectionEnabled":true/.exec(file) ?? [];
+      const hasOther = ecs.taskTags.get(`${task} coder-autoscaler:pool`) === 'proving-other';
+      return [`Error Message: autoscaler-prove:${hasOther ? verdict : 'allowed'}`];
+    };
+  };
 
 export const WRONG: readonly WrongWorld[] = [
   {
@@ -272,6 +290,24 @@ export const WRONG: readonly WrongWorld[] = [
     },
     rows: { 'role-can': 'not measured', 'role-cannot-stop': 'not measured' },
   },
+  {
+    because: 'IAM does not heed the tags of tasks',
+    options: BOUND,
+    make: iamAnswers('allowed'),
+    rows: { 'bound-role': 'not' },
+  },
+  {
+    because: 'the build cannot ask AWS',
+    options: BOUND,
+    make: iamAnswers('unknown'),
+    rows: { 'bound-role': 'not measured' },
+  },
+  {
+    because: 'the bound role refuses the lease too',
+    options: BOUND,
+    make: ecsIs('lease'),
+    rows: { lease: 'not', 'bound-role': 'not measured' },
+  },
 ];
 
 const OF_IDLE = ['drain-request-arrives', 'choice-to-signal'] as const;
@@ -338,4 +374,5 @@ export const RIGHT: readonly RightWorld[] = [
     },
     unmeasured: ['role-can', 'role-cannot-stop'],
   },
+  { because: 'roles are bound to their pools', options: BOUND, make: iamAnswers('denied') },
 ];

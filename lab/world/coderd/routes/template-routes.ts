@@ -63,7 +63,8 @@ export function templateVersionLogs({ model, ids: [id = ''] }: UserRequest): Ans
     log_level: 'info',
     stage: 'Initializing Terraform Directory',
   };
-  const lines = model.importLogs.get(found.version.id) ?? [];
+  const { id: version, fileId } = found.version;
+  const lines = model.importLogs.get(version) ?? model.importPrints(model.file(fileId ?? '') ?? '');
   return { status: 200, body: lines.map((output, index) => ({ id: index + 1, ...common, output })) };
 }
 

@@ -51,6 +51,8 @@ export type TaskTemplate = {
   readonly memory: number;
   readonly architecture: 'ARM64' | 'X86_64';
   readonly logGroup: string;
+  /** @default the API shows none */
+  readonly taskRoleArn?: string;
   /** From SIGTERM to SIGKILL. */
   readonly stopTimeoutS: number;
 };
