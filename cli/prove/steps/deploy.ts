@@ -11,6 +11,8 @@ import type { Pair } from './start.ts';
 
 const GRANTED = 'granted';
 const BLOCKED = 'DEPLOYMENT_BLOCKED';
+/** ECS does not know the task: that proves nothing. */
+const MISSING = 'MISSING';
 const ROLLING_MS = MINUTE_MS / 2;
 const RENEW_MS = 10 * SECOND_MS;
 
@@ -63,6 +65,7 @@ async function renew(bench: Bench, { busy, build }: Pair, withinMs: number): Pro
         gone = { task: own };
         return fateOf(own) === 'untold' ? undefined : true;
       }
+      gone = undefined;
       const { deployments } = await bench.service();
       const [refused] = await bench.place.ecs.requestDrain([busy.taskArn]).catch((error) => {
         if (isRefusal(error.cause)) return [{ reason: error.cause.name }];
@@ -82,10 +85,11 @@ function noteRenewals(bench: Bench, ...[rolling, lowered]: readonly [readonly An
   if (open.length === 0)
     return bench.note('renewal-while-blocked', undefined, 'ECS never listed two deployments');
   const isKnown = refused.every(({ answer }) => answer === BLOCKED);
+  const isMissing = refused.every(({ answer }) => answer === BLOCKED || answer === MISSING);
   const drains = isKnown ? '. Guards drain if a deployment lasts for 40 min' : '';
   const so = refused.length === 0 ? `. ${BLOCKED} was not seen within the experiment` : drains;
   const measured = `in a rolling deployment: ${counts(rolling)}; then with a desired count of 0: ${counts(lowered)}`;
-  bench.note('renewal-while-blocked', isKnown, `${measured}${so}`);
+  bench.note('renewal-while-blocked', isKnown || (isMissing ? undefined : false), `${measured}${so}`);
 }
 
 function counts(answers: readonly Answer[]): string {

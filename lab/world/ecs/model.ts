@@ -26,6 +26,7 @@ import {
   EARLIER_ENDS,
   isBlocked,
   type ProtectionFailure,
+  WRONG_REFUSALS,
   type WrongEcs,
 } from './protection.ts';
 import type { CleanupReading, RolloutReading } from './rollout.ts';
@@ -271,7 +272,7 @@ export class EcsModel {
     if (typeof found === 'string') return found;
     if (!found.isWanted && this.#options.lateLease === 'refused') return 'TASK_NOT_VALID';
     if (found.isWanted && this.#isBlocked(found))
-      return this.wrong === 'renewal' ? 'TASK_NOT_VALID' : 'DEPLOYMENT_BLOCKED';
+      return (this.wrong && WRONG_REFUSALS[this.wrong]) ?? 'DEPLOYMENT_BLOCKED';
     const endsAt = expiryOf(this.now(), minutes);
     const before = found.isProtected ? (found.protections.latest.expiresAt ?? 0) : 0;
     const earlier = endsAt < before && this.wrong ? EARLIER_ENDS[this.wrong] : undefined;

@@ -39,6 +39,7 @@ export const WRONG_ECS = [
   'request',
   /** It refuses a renewal with another reason than DEPLOYMENT_BLOCKED. */
   'renewal',
+  'renewal-missing',
   /** GetTaskProtection answers with failures. */
   'protection-reads',
   /** A forced deployment never starts. */
@@ -56,6 +57,12 @@ export const EARLIER_ENDS: Readonly<Partial<Record<WrongEcs, number>>> = {
   'end-2h': 120,
   'end-1min': 1,
   'end-answer': 120,
+};
+
+/** How a renewal is refused. */
+export const WRONG_REFUSALS: Readonly<Partial<Record<WrongEcs, ProtectionFailure>>> = {
+  renewal: 'TASK_NOT_VALID',
+  'renewal-missing': 'MISSING',
 };
 
 export const DEFAULT_MINUTES = 120;

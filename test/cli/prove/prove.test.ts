@@ -102,7 +102,11 @@ it('finds all assumptions right, and leaves the pool as it was', async () => {
   expect(lab.world.figures()).toMatchObject({ killed: 0 });
 });
 
-it.each(WRONG)('calls nothing ok that is not, if $because', async (world) => {
+/** vitest cuts a `$because` short. */
+const named = <T extends { readonly because: string }>(worlds: readonly T[]) =>
+  worlds.map((world) => [world.because, world] as const);
+
+it.each(named(WRONG))('calls nothing ok that is not, if %s', async (_, world) => {
   const { make, onWait, options, rows, says = {}, uncovered = [] } = world;
   const lab = await open(options);
   make?.(lab);
@@ -118,7 +122,7 @@ it.each(WRONG)('calls nothing ok that is not, if $because', async (world) => {
   expect(report().left).toEqual([]);
 });
 
-it.each(RIGHT)('measures each row or says why not, if $because', async (world) => {
+it.each(named(RIGHT))('measures each row or says why not, if %s', async (_, world) => {
   const { make, onWait, options, unmeasured = [] } = world;
   const lab = await open(options);
   make?.(lab);

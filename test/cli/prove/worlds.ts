@@ -245,6 +245,12 @@ export const WRONG: readonly WrongWorld[] = [
     says: { 'renewal-while-blocked': '× TASK_NOT_VALID' },
   },
   {
+    because: 'ECS does not know a task whose protection is renewed',
+    make: ecsIs('renewal-missing'),
+    rows: { 'renewal-while-blocked': 'not measured' },
+    says: { 'renewal-while-blocked': '× MISSING' },
+  },
+  {
     because: 'the drain request ends the build',
     onWait: onceAsked(busyIn, ({ world: { coderd } }) => {
       const [job] = coderd.openJobs();
