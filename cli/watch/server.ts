@@ -1,6 +1,7 @@
 /**
  * Serves the page of `autoscaler watch` on loopback, and pushes frames to it with server-sent events. It
- * looks only while a page is open. A page of another site cannot read it: the host header must be ours.
+ * looks only while a page is open. A page of another site can neither read it nor make it look: the host
+ * header, and the origin if there is one, must be ours, and the browser must not call the request cross-site.
  */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -34,8 +35,7 @@ export async function serveWatch(options: WatchServerOptions): Promise<WatchServ
   const feed = new Feed(options);
   const server = createServer((request, response) => {
     const { port: own } = server.address() as AddressInfo;
-    if (![`${HOST}:${own}`, `localhost:${own}`].includes(request.headers.host ?? ''))
-      return end(response, 403, 'This page answers to its own address only.\n');
+    if (!isOwn(request, own)) return end(response, 403, 'This page answers to its own address only.\n');
     if (request.method !== 'GET') return end(response, 405, 'Only GET.\n');
     if (request.url === '/') return void response.writeHead(200, page.headers).end(page.html);
     if (request.url === '/events') return feed.add(request, response);
@@ -54,6 +54,17 @@ export async function serveWatch(options: WatchServerOptions): Promise<WatchServ
       }),
   };
 }
+
+/** The host tells a rebound name. A link of another site may open the page, but nothing that starts looks. */
+function isOwn({ url, headers }: IncomingMessage, port: number): boolean {
+  const { host = '', origin } = headers;
+  if (![`${HOST}:${port}`, `localhost:${port}`].includes(host)) return false;
+  if (origin !== undefined && origin !== `http://${host}`) return false;
+  return url === '/' || SITES.has(headers['sec-fetch-site']);
+}
+
+/** A program that is no browser sends none. `same-site`: a server at another port of this machine. */
+const SITES: ReadonlySet<unknown> = new Set([undefined, 'same-origin', 'none']);
 
 function end(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { 'content-type': 'text/plain', 'cache-control': 'no-store' }).end(text);

@@ -150,6 +150,44 @@ describe('the server', () => {
     expect([response.statusCode, (await textOf(response)).length < 60]).toEqual([status, true]);
   });
 
+  it.each([
+    { because: 'another site', headers: { 'sec-fetch-site': 'cross-site' } },
+    { because: 'another port of this machine', headers: { 'sec-fetch-site': 'same-site' } },
+    { because: 'another origin', headers: { origin: 'http://evil.example' } },
+    { because: 'an origin without a name', headers: { origin: 'null' } },
+    { because: 'the origin of another port', headers: { origin: 'http://127.0.0.1:1' } },
+    { because: 'a name that now leads to this machine', headers: { host: 'evil.example' } },
+    {
+      because: 'such a name as host and origin',
+      headers: { host: 'evil.example', origin: 'http://evil.example' },
+    },
+  ])('starts no look for a page of $because', async ({ headers }) => {
+    let looks = 0;
+    const { url } = await serve(async () => ({ look: ++looks }));
+    const response = await request(`${url}events`, { headers });
+    expect([response.statusCode, await textOf(response)]).toEqual([
+      403,
+      'This page answers to its own address only.\n',
+    ]);
+    for (let turn = 0; turn < 50; turn++) await setImmediate();
+    expect(looks).toBe(0);
+  });
+
+  it.each([
+    {
+      path: '',
+      headers: { 'sec-fetch-site': 'cross-site' },
+      because: 'a link of another site opens the page',
+    },
+    { path: 'events', headers: { 'sec-fetch-site': 'same-origin' }, because: 'the page itself asks' },
+    { path: 'events', headers: { 'sec-fetch-site': 'none' }, because: 'a person typed the address' },
+  ])('answers /$path with $headers: $because', async ({ path, headers }) => {
+    const { url } = await serve(async () => ({}));
+    const response = await request(url + path, { headers: { ...headers } });
+    expect(response.statusCode).toBe(200);
+    response.destroy();
+  });
+
   it('looks for all open pages together, and only while one is open', async () => {
     let looks = 0;
     const { url } = await serve(async () => ({ look: ++looks }));
