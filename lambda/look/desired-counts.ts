@@ -18,6 +18,8 @@ type Known = {
   readonly tasks: number;
   /** Counts that this process set later and has not seen yet, newest last. */
   readonly set: readonly number[];
+  /** The newest count that is certain: a fresh list showed it, or ECS confirmed that this process set it. */
+  readonly latest: { readonly count: number; readonly at: EpochMs };
   /** When others changed the count. */
   readonly changes: readonly EpochMs[];
   readonly shortage: Shortage | undefined;
@@ -27,6 +29,8 @@ type Known = {
 const REMEMBERED_MS = HOUR_MS;
 /** Of two looks that are further apart, the later one does not know what happened in between. */
 const WATCHED_MS = 90_000;
+/** So long a list may lag behind a write. Then a count is believed even if somebody set it back at once. */
+const LAG_MS = 30_000;
 
 type Look = {
   /** The function's clock. */
@@ -45,7 +49,17 @@ export class DesiredCounts {
     this.#known.set(service, { ...known, set: [...known.set.filter((earlier) => earlier !== count), count] });
   }
 
-  /** The service with what this process remembers of it. */
+  /** ECS has confirmed the write. */
+  didSet(service: ServiceArn, count: number): void {
+    const known = this.#known.get(service);
+    if (known === undefined) return;
+    this.#known.set(service, { ...known, latest: { count, at: known.seenAt } });
+  }
+
+  /**
+   * The service with what this process remembers of it. A list that lags behind its last write, as far as it
+   * can tell, shows that write: from an old count a raise could set less than it has set.
+   */
   compare(service: Service, { now, isSole }: Look): Service {
     const { serviceArn, desiredCount, runningCount, pendingCount } = service;
     const known = this.#known.get(serviceArn);
@@ -53,29 +67,39 @@ export class DesiredCounts {
     // ECS may answer with a state from before the one that this process has seen
     if (known !== undefined && updatedAt < known.updatedAt) {
       this.#known.set(serviceArn, { ...known, seenAt: now });
-      return { ...service, ...rememberedOf(known, now) };
+      return { ...service, ...newerCount(known, service, { now, isSole }), ...rememberedOf(known, now) };
     }
     const { seen = desiredCount, set = [], seenAt = now } = known ?? {};
     const index = set.indexOf(desiredCount);
     // ECS may still show the count from before the last write of this process. A pause leaves the count to people.
     const isKnown = index >= 0 || desiredCount === seen || isPaused(deriveOverrides(service, now).active);
     const isOwn = isKnown || !isSole || now - seenAt > WATCHED_MS;
+    const unseen = isKnown ? set.slice(index + 1) : [];
+    const isBehind = known !== undefined && unseen.length > 0;
     const next: Known = {
       seen: desiredCount,
       seenAt: now,
       updatedAt,
       tasks: runningCount + pendingCount,
-      set: isKnown ? set.slice(index + 1) : [],
+      set: unseen,
+      latest: isBehind ? known.latest : { count: desiredCount, at: now },
       changes: [...(known?.changes ?? []), ...(isOwn ? [] : [now])],
       shortage: shortageOf(service, { known, updatedAt, now }),
     };
     this.#known.set(serviceArn, next);
     return {
       ...service,
+      ...(isBehind && newerCount(next, service, { now, isSole })),
       ...(isOwn ? {} : { changedFrom: set.at(-1) ?? seen }),
       ...rememberedOf(next, now),
     };
   }
+}
+
+/** Another process may have set a count since, and a paused pool has the count of a person. */
+function newerCount({ latest }: Known, service: Service, { now, isSole }: Look): Partial<Service> {
+  const isNewer = isSole && now - latest.at <= LAG_MS && !isPaused(deriveOverrides(service, now).active);
+  return isNewer ? { desiredCount: latest.count } : {};
 }
 
 function rememberedOf({ changes, shortage }: Known, now: EpochMs): Partial<Service> {

@@ -78,6 +78,8 @@ export async function lookAndAct(ports: Ports, config: Config, signal?: AbortSig
     signal,
     willSet: (service, count) => ports.memory?.counts.willSet(service, count),
   });
+  for (const action of outcome.applied)
+    if (action.kind === 'set-desired') ports.memory?.counts.didSet(action.service, action.to);
   ports.stock?.learn(deliberation.stockSets, snapshot);
   const { mismatches, heartbeats, memories: pools } = deliberation;
   const { refused } = outcome;

@@ -123,3 +123,30 @@ it('leaves out what others change while a pause of the pool lasts', () => {
   });
   expect(froms).toEqual([[], [], [], [2, 1]].map(([from, count]) => [from, count]));
 });
+
+it.each([
+  { events: '5 =8! 5', expected: 8, because: 'the list lags behind a confirmed write' },
+  { events: '5 =8 5', expected: 5, because: 'nothing confirms the write' },
+  { events: '5 =6! 5 =8! 6', expected: 8, because: 'the list shows an earlier write' },
+  { events: '5 =8! 7', expected: 7, because: 'somebody else set 7' },
+  { events: '5 =8! 8 5', expected: 5, because: 'the list has shown the write: somebody else set 5' },
+  { events: '5 =8! 5?', expected: 5, because: 'another process may have set 5' },
+  { events: '5 =8! 5+31', expected: 5, because: 'no list lags for so long: somebody else set 5' },
+  { events: '5@1 =8! 8@2 5@1', expected: 8, because: 'the list is older than one that was seen' },
+])('takes $expected for the count after $events: $because', ({ events, expected }) => {
+  const counts = new DesiredCounts();
+  let last: number | undefined;
+  for (const word of events.split(' ')) {
+    const [, text = '', updatedAt, later = '0'] = /^=?(\d+)(?:@(\d+))?[!?]?(?:\+(\d+))?$/.exec(word) ?? [];
+    const count = Number(text);
+    if (!word.startsWith('=')) {
+      const look = { now: plusMs(NOW, Number(later) * 1000), isSole: !word.endsWith('?') };
+      const at = updatedAt === undefined ? undefined : Number(updatedAt);
+      last = counts.compare(seen(count, 0, at), look).desiredCount;
+      continue;
+    }
+    counts.willSet(serviceArn, count);
+    if (word.endsWith('!')) counts.didSet(serviceArn, count);
+  }
+  expect(last).toBe(expected);
+});
