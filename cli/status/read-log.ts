@@ -108,7 +108,8 @@ export function lookFindings(look: LastLook, deployedSeconds: number): readonly 
   return [...late, ...failures];
 }
 
-export function lookLine(look: LastLook): string {
+/** `isAged`: with its age as of now; a page that stays open has the time only. */
+export function lookLine(look: LastLook, isAged = true): string {
   switch (look.kind) {
     case 'unknown':
       return `last look: unknown: ${look.why}`;
@@ -117,7 +118,8 @@ export function lookLine(look: LastLook): string {
     case 'seen': {
       const { ageSeconds, takenAt, failures } = look;
       const result = failures.length === 0 ? 'succeeded' : 'failed (see findings)';
-      return `last look: ${ageText(ageSeconds)} ago, at ${timeText(takenAt)}; ${result}`;
+      const age = isAged ? `${ageText(ageSeconds)} ago, ` : '';
+      return `last look: ${age}at ${timeText(takenAt)}; ${result}`;
     }
     default:
       return look satisfies never;

@@ -9,9 +9,9 @@ import { DAY_MS, HOUR_MS, SECOND_MS } from '../../lambda/decision/model/units.ts
 import { priceOf } from '../../lambda/decision/settings/prices.ts';
 import { windowOf } from '../../lambda/decision/settings/schedules.ts';
 import type { TaskView } from '../../lambda/decision/supply/task-state.ts';
-import { itOrThem, some, tagText, transitionsCount } from '../../lambda/explain/format.ts';
+import { some, tagText, transitionsCount } from '../../lambda/explain/format.ts';
 import { reasonSentence } from '../../lambda/explain/reason-text.ts';
-import { MOST_WORDS, servedText } from '../../lambda/explain/text.ts';
+import { MOST_WORDS, servedText, starterText } from '../../lambda/explain/text.ts';
 import { brief } from '../shared/brief.ts';
 import { type LogFacts, lookLine } from '../status/read-log.ts';
 import { statusOf } from '../status/report.ts';
@@ -48,8 +48,10 @@ export function frameOf({ snapshot, deliberation, config, log, changes, past }: 
   return {
     takenAt: plan.takenAt,
     headline: `${waitingText(waiting)}; ${findingsText(broken.length)}`,
-    lastLook: lookLine(lastLook),
-    findings: [...broken, ...waiting.nobody].map((line) => toldOf(line, MOST_WORDS.line)),
+    /** With its time: a page that stays open would show an old age. */
+    lastLook: lookLine(lastLook, false),
+    findings: broken.map((line) => toldOf(line, MOST_WORDS.line)),
+    unschedulable: waiting.nobody.map((line) => toldOf(line, MOST_WORDS.line)),
     lanes,
     waiting: [
       ...waiting.groups.map(({ organization, tags, jobs, oldestSeconds, places }) => ({
@@ -62,11 +64,11 @@ export function frameOf({ snapshot, deliberation, config, log, changes, past }: 
         tags: named(tagText(tags), organization),
         jobs,
         since: oldest,
-        by: 'by nobody, see the findings',
+        by: 'unschedulable, see above',
       })),
     ],
     next: [
-      ...plan.forecast.map((row) => ({ at: row.at, text: forecastText(row) })),
+      ...plan.forecast.map((row) => ({ at: row.at, text: forecastText(row, plan.takenAt) })),
       ...config.pools.flatMap((pool) => schedulesOf(pool, snapshot.takenAt)),
     ].toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at)),
     changes,
@@ -119,11 +121,14 @@ function stateOf({ state, use }: TaskView): MarkState {
   return use === 'idle' ? 'free' : 'silent';
 }
 
-/** `23 autostops (team=web); "web" is awake for them`. */
-function forecastText({ tags, pool, ...row }: ForecastRow): string {
-  const awake = pool === null ? 'no pool is awake' : `"${pool}" is awake`;
+/**
+ * `23 autostops (team=web); pool "web" provides a daemon for them`. It is no news that nothing starts for what
+ * comes later.
+ */
+function forecastText({ tags, ...row }: ForecastRow, takenAt: string): string {
   const named = Object.keys(tags).length === 0 ? tagText(tags) : `(${tagText(tags)})`;
-  return `${transitionsCount(row)} ${named}; ${awake} for ${itOrThem(row)}`;
+  const isLater = row.pool === null && row.at > takenAt;
+  return [`${transitionsCount(row)} ${named}`, ...(isLater ? [] : [starterText(row)])].join('; ');
 }
 
 /** The schedules of a pool that begin soon. */

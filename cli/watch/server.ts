@@ -20,7 +20,16 @@ export type WatchServerOptions = {
   /** Milliseconds from one look to the next. */
   readonly everyMs: number;
   readonly look: () => Promise<WatchFrame>;
+  /** Milliseconds since any fixed time. @default the machine's clock, which goes on while the machine sleeps */
+  readonly now?: () => number;
 };
+
+/** How old the data of a frame are when it is sent, and at which age they tell no more what is so. */
+export type Seen = { readonly agoMs: number; readonly staleAfterMs: number };
+
+/** Three intervals; a look takes a moment even where pages look more often. */
+const STALE_AFTER = 3;
+const SHORTEST_MS = 2_000;
 
 export type WatchServer = {
   readonly url: string;
@@ -103,7 +112,9 @@ class Feed {
   readonly #options: WatchServerOptions;
   #isRunning = false;
   #lastLookAt = Number.NEGATIVE_INFINITY;
-  #last: string | undefined;
+  #last: { readonly frame: WatchFrame; readonly readAt: number } | undefined;
+  /** Why the last look failed. */
+  #trouble: string | undefined;
 
   constructor(options: WatchServerOptions) {
     this.#options = options;
@@ -111,7 +122,8 @@ class Feed {
 
   add(request: IncomingMessage, response: ServerResponse): void {
     response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
-    if (this.#last !== undefined) response.write(this.#last);
+    if (this.#last !== undefined) response.write(this.#frameEvent(this.#last));
+    if (this.#trouble !== undefined) response.write(this.#trouble);
     this.#pages.add(response);
     this.opened.resolve();
     request.once('close', () => this.#pages.delete(response));
@@ -137,11 +149,25 @@ class Feed {
   }
 
   async #event(): Promise<string> {
+    const readAt = this.#now();
     try {
-      this.#last = `event: frame\ndata: ${JSON.stringify(await this.#options.look())}\n\n`;
-      return this.#last;
+      this.#last = { frame: await this.#options.look(), readAt };
+      this.#trouble = undefined;
+      return this.#frameEvent(this.#last);
     } catch (error) {
-      return `event: trouble\ndata: ${JSON.stringify(messageOf(error))}\n\n`;
+      this.#trouble = `event: trouble\ndata: ${JSON.stringify(messageOf(error))}\n\n`;
+      return this.#trouble;
     }
+  }
+
+  /** The age counts from the begin of the look, not from when a page gets the frame. */
+  #frameEvent({ frame, readAt }: { readonly frame: WatchFrame; readonly readAt: number }): string {
+    const staleAfterMs = STALE_AFTER * Math.max(SHORTEST_MS, this.#options.everyMs);
+    const seen: Seen = { agoMs: this.#now() - readAt, staleAfterMs };
+    return `event: frame\ndata: ${JSON.stringify({ ...frame, seen })}\n\n`;
+  }
+
+  #now(): number {
+    return (this.#options.now ?? Date.now)();
   }
 }

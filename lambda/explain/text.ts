@@ -126,9 +126,16 @@ function countsOf({ daemons: { unknown = 0, ...daemons }, notCreated }: PoolPlan
 
 /** One row of the forecast. RFC 3339 times in UTC compare as strings. */
 function forecastSentence({ organization, tags, pool, ...row }: ForecastRow, takenAt: string): string {
-  const starter = pool === null ? 'no pool starts a daemon' : `pool "${pool}" provides a daemon`;
   const overdue = row.at < takenAt ? ', overdue' : '';
-  return `organization "${organization}", tags ${tagText(tags)}: ${transitionsText([row])}${overdue}; ${starter} for ${itOrThem(row)}${pool === null ? ' now' : ''}`;
+  return `organization "${organization}", tags ${tagText(tags)}: ${transitionsText([row])}${overdue}; ${starterText({ ...row, pool })}`;
+}
+
+/** Which pool has a daemon for transitions: `pool "web" provides a daemon for them`. */
+export function starterText({ pool, transitions }: Pick<ForecastRow, 'pool' | 'transitions'>): string {
+  const them = itOrThem({ transitions });
+  return pool === null
+    ? `no pool starts a daemon for ${them} now`
+    : `pool "${pool}" provides a daemon for ${them}`;
 }
 
 function summary(actions: readonly Action[]): string {

@@ -36,12 +36,13 @@ function frame(tasks: number, jobs: number, extra: Partial<WatchFrame> = {}): Wa
   return {
     takenAt: TAKEN_AT,
     headline: `${jobs} jobs wait`,
-    lastLook: 'last look: 2 s ago',
+    lastLook: 'last look: at 2 March 2026 08:59:58 UTC; succeeded',
     findings:
       jobs > 0 ? [{ brief: 'a finding …', whole: 'a finding with a-very-long-word-'.repeat(12) }] : [],
+    unschedulable: [],
     lanes: ['one', 'two', 'three'].map(lane),
     waiting: jobs > 0 ? [{ tags: '(untagged)', jobs, since: TAKEN_AT, by: 'by a new task in "one"' }] : [],
-    next: [{ at: TAKEN_AT, text: '5 autostarts (untagged); "one" is awake for them' }],
+    next: [{ at: TAKEN_AT, text: '5 autostarts (untagged); pool "one" provides a daemon for them' }],
     changes: [
       { at: TAKEN_AT, pool: 'one', kind: 'out', what: '1 -> 2', why: '1 pending job needs a new task' },
     ],
@@ -141,6 +142,38 @@ describe('the page', () => {
     await page.keyboard.press('Enter');
     expect(await page.locator('.lane').first().locator('details li').first().innerText()).toContain('builds');
   });
+
+  test.each([400, 1280])(
+    'greys what is old at %i px though no event comes, and counts its age',
+    async (width) => {
+      if (browser === undefined) throw new Error('opening the page: the browser has not been started');
+      let looks = 0;
+      const look = (): Promise<WatchFrame> =>
+        ++looks === 1 ? Promise.resolve(frame(5, 3)) : Promise.reject(new Error('AWS does not answer'));
+      const server = await serveWatch({ port: 0, everyMs: 100, look });
+      const context = await browser.newContext({ viewport: { width, height: 900 } });
+      onTestFinished(async () => {
+        await context.close();
+        await server.close();
+      });
+      const page = await context.newPage();
+      await page.clock.install();
+      await page.goto(server.url);
+      await page.getByText('AWS does not answer').waitFor();
+      expect(await page.locator('body.stale').count()).toBe(0);
+      await page.clock.fastForward(17 * 60_000);
+      await page.locator('body.stale').waitFor();
+      expect(await page.locator('#age').innerText()).toBe('Seen 17 min ago (UTC).');
+      const opacity = (of: string): Promise<string> =>
+        page.evaluate(`getComputedStyle(document.querySelector('${of}')).opacity`);
+      expect([await opacity('.lane'), await opacity('#headline'), await opacity('#trouble')]).toEqual([
+        '0.45',
+        '1',
+        '1',
+      ]);
+      if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/stale-${width}.png` });
+    },
+  );
 
   test('unfolds a long finding, and says that it has ended, without an alarm', async () => {
     const { page, end } = await open(frame(2, 1));

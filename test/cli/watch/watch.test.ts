@@ -69,7 +69,7 @@ describe('a frame', () => {
     submit({});
     submit({ cluster: 'tpu' });
     lab.pass(2);
-    const { headline, lanes, waiting, changes, dollars, findings } = await frameOf(lab);
+    const { headline, lanes, waiting, changes, dollars, findings, unschedulable } = await frameOf(lab);
     expect(headline).toMatch(/^2 jobs wait, .* 1 of them unschedulable; no findings$/);
     expect(lanes.map(({ name, tasks }) => [name, tasks.map(({ state }) => state)])).toEqual([
       ['cpu', ['building']],
@@ -77,9 +77,10 @@ describe('a frame', () => {
     ]);
     expect(waiting.map(({ tags, jobs, by }) => [tags, jobs, by])).toEqual([
       ['(untagged)', 1, 'by a new task in "cpu"'],
-      ['cluster=tpu', 1, 'by nobody, see the findings'],
+      ['cluster=tpu', 1, 'unschedulable, see above'],
     ]);
-    expect(findings).toMatchObject([{ brief: expect.stringContaining('cluster=tpu') }]);
+    expect(findings).toEqual([]);
+    expect(unschedulable).toMatchObject([{ brief: expect.stringContaining('cluster=tpu') }]);
     expect(changes.map(({ at, pool, what }) => `${at.slice(11, 16)} ${pool} ${what}`)).toEqual([
       '09:00 cpu 0 -> 1',
     ]);
@@ -191,7 +192,7 @@ describe('the server', () => {
   it('looks for all open pages together, and only while one is open', async () => {
     let looks = 0;
     const { url } = await serve(async () => ({ look: ++looks }));
-    expect(await eventsOf(url, 2)).toEqual([
+    expect(await eventsOf(url, 2)).toMatchObject([
       ['frame', { look: 1 }],
       ['frame', { look: 2 }],
     ]);
@@ -200,7 +201,7 @@ describe('the server', () => {
     for (let turn = 0; turn < 200; turn++) await setImmediate();
     expect(looks).toBe(seen);
     const [first] = await eventsOf(url, 1);
-    expect(first).toEqual(['frame', { look: seen }]);
+    expect(first).toMatchObject(['frame', { look: seen }]);
   });
 
   it('shows why a look failed, and goes on', async () => {
@@ -209,9 +210,33 @@ describe('the server', () => {
       if (++looks === 1) throw new Error('AWS does not answer');
       return { look: looks };
     });
-    expect(await eventsOf(url, 2)).toEqual([
+    expect(await eventsOf(url, 2)).toMatchObject([
       ['trouble', 'AWS does not answer'],
       ['frame', { look: 2 }],
+    ]);
+  });
+
+  it('tells a page that opens while looks fail how old the kept frame is, and why', async () => {
+    let looks = 0;
+    let now = 0;
+    const look = async (): Promise<unknown> => {
+      looks += 1;
+      if (looks > 1) throw new Error('AWS does not answer');
+      return { look: looks };
+    };
+    const server = await serveWatch({
+      ...{ port: 0, everyMs: 0, now: () => now },
+      look: look as () => Promise<WatchFrame>,
+    });
+    onTestFinished(() => server.close());
+    expect((await eventsOf(server.url, 2))[0]).toEqual([
+      'frame',
+      { look: 1, seen: { agoMs: 0, staleAfterMs: 6_000 } },
+    ]);
+    now = 17 * 60_000;
+    expect(await eventsOf(server.url, 2)).toEqual([
+      ['frame', { look: 1, seen: { agoMs: 17 * 60_000, staleAfterMs: 6_000 } }],
+      ['trouble', 'AWS does not answer'],
     ]);
   });
 
