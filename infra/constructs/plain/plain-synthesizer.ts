@@ -1,4 +1,6 @@
 import {
+  CfnCondition,
+  CfnOutput,
   CfnParameter,
   type DockerImageAssetLocation,
   type DockerImageAssetSource,
@@ -85,11 +87,23 @@ function addParameters(stack: Stack): Location {
     allowedPattern: '^$|^.*/$',
     constraintDescription: 'must be empty, or end with a slash',
   });
-  // No resource uses it. Terraform compares it with what CloudFormation has after a rollback
-  new CfnParameter(stack, 'TemplateHash', {
+  addTemplateHash(stack);
+  return { bucket: bucket.valueAsString, prefix: prefix.valueAsString };
+}
+
+/** No resource uses it. Terraform compares it with what CloudFormation has after a rollback. */
+function addTemplateHash(stack: Stack): void {
+  const { valueAsString: value } = new CfnParameter(stack, 'TemplateHash', {
     description:
       'A hash of the template, by which Terraform sees that an update was rolled back. May be empty.',
     default: '',
   });
-  return { bucket: bucket.valueAsString, prefix: prefix.valueAsString };
+  const condition = new CfnCondition(stack, 'HasTemplateHash', {
+    expression: Fn.conditionNot(Fn.conditionEquals(value, '')),
+  });
+  new CfnOutput(stack, 'DeployedTemplateHash', {
+    description: 'The hash of the template that is deployed',
+    value,
+    condition,
+  });
 }
