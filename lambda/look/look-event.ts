@@ -76,8 +76,12 @@ export function lookEvent({ result, calls, durationMs }: Look, waitsMissed = 0) 
   };
 }
 
-/** Whether jobs of the pool wait because of `max` or `maxTasks`. A pin does not count. */
-export function isAtMax({ why, overrides, pending }: PoolPlan): boolean {
+/**
+ * Whether jobs of the pool wait because of `max` or `maxTasks`. A pin does not count, and while starts fail more
+ * tasks would serve no job.
+ */
+export function isAtMax({ why, overrides, pending, daemons }: PoolPlan): boolean {
+  if (daemons.failing > 0) return false;
   const isCapped = why.some(({ code }) => code === 'capped-at-max' || code === 'capped-at-max-tasks');
   return isCapped && pending > 0 && !overrides.some(({ kind }) => kind === 'pin');
 }

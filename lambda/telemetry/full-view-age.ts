@@ -1,6 +1,7 @@
-/** Computes how old the last full view is, from the findings of each look. */
+/** Computes how old the last full view is, and whether a look saw anything, for metrics only. */
 import type { EpochMs } from '../decision/model/brands.ts';
 import type { Doubt, Finding, Plan } from '../decision/model/plan.ts';
+import type { Reading, Snapshot } from '../decision/model/snapshot.ts';
 import type { Clock } from '../look/ports.ts';
 
 /**
@@ -22,6 +23,20 @@ export class FullViewAge {
     if (hasFullView(plan)) this.#since = now;
     return Math.max(0, Math.round((now - this.#since) / 1000));
   }
+}
+
+/** Whether no pool can be judged: no list of jobs could be read, or none of daemons, or that of services not. */
+export function isBlind({ coder: { organizations }, ecs }: Snapshot): boolean {
+  return (
+    areAllUnread(organizations.map(({ jobs }) => jobs)) ||
+    areAllUnread(organizations.map(({ daemons }) => daemons)) ||
+    areAllUnread([ecs.services])
+  );
+}
+
+/** Whether there are lists, and none has an answer of this look. */
+export function areAllUnread(readings: readonly Reading<unknown>[]): boolean {
+  return readings.length > 0 && readings.every(({ status }) => status !== 'ok' && status !== 'truncated');
 }
 
 /** Doubts that make a view incomplete. Overrides by a person, changes by others and a missing license do not. */

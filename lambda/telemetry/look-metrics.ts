@@ -1,12 +1,15 @@
 /** Computes the metric values of a look from its result and its log event. */
 import { sum } from '../decision/model/collections.ts';
 import type { DaemonCounts, Plan, PoolPlan } from '../decision/model/plan.ts';
+import type { Reading, Snapshot } from '../decision/model/snapshot.ts';
 import { DAY_MS } from '../decision/model/units.ts';
 import type { LookResult } from '../look/look.ts';
 import { isAtMax, type LookEvent, launchesOf } from '../look/look-event.ts';
 import { orphansOf } from '../look/orphan-event.ts';
 import type { JobWait } from '../look/waits/job-wait.ts';
+import { areAllUnread, isBlind } from './full-view-age.ts';
 import {
+  BAD_ABOVE,
   CONTESTED_METRIC,
   DEAD_METRIC,
   LICENSE_METRIC,
@@ -19,9 +22,12 @@ import {
   type WaitMetricName,
 } from './metric-names.ts';
 
-/** The values of ALARM_METRICS, and those of ACTIVITY_METRICS unless all are zero; ages are in seconds. */
+/**
+ * The values of ALARM_METRICS, and those of ACTIVITY_METRICS unless all are zero; ages are in seconds. What was not
+ * read is no number, and ends no alarm: then only a value that is bad already is emitted.
+ */
 export function lookMetrics(
-  { plan, outcome }: LookResult,
+  { snapshot, plan, outcome }: LookResult,
   { pending, oldestPendingSeconds, unserved }: LookEvent,
   fullViewAgeSeconds: number,
 ): Readonly<Partial<Record<MetricName, number>>> {
@@ -33,28 +39,75 @@ export function lookMetrics(
     StartingDaemons: total('starting'),
     Launches: launchesOf(outcome.applied),
   };
-  return {
-    ...(Object.values(activity).some((value) => value !== 0) ? activity : {}),
+  const isActive = Object.values(activity).some((value) => value !== 0);
+  const values = {
     OldestPendingAge: oldestPendingSeconds,
     UnservedJobs: unserved,
     FailedStarts: total('failing'),
     PoolsAtMax: plan.pools.filter(isAtMax).length,
     TickAge: fullViewAgeSeconds,
   };
+  const unread = unreadLists(snapshot);
+  const isKnown = (name: MetricName): boolean =>
+    name === 'TickAge' ? !isBlind(snapshot) : !LISTS[name].some((list) => unread.has(list));
+  const isBad = (name: keyof typeof values): boolean => name !== 'TickAge' && values[name] > BAD_ABOVE[name];
+  return {
+    ...(isActive ? pick<keyof typeof activity>(activity, isKnown) : {}),
+    ...pick<keyof typeof values>(values, (name) => isKnown(name) || isBad(name)),
+  };
 }
 
-/** The values of POOL_METRICS. */
-export function poolMetrics({
-  pending,
-  daemons,
-  desired,
-}: PoolPlan): Readonly<Record<PoolMetricName, number>> {
-  return { PendingJobs: pending, BusyDaemons: daemons.busy, DesiredTasks: desired.to ?? 0 };
+type List = 'jobs' | 'daemons' | 'services' | 'tasks' | 'protections';
+
+const TASKS: readonly List[] = ['services', 'tasks', 'protections', 'daemons'];
+
+/** The lists from which each metric is derived. */
+const LISTS: Readonly<Record<MetricName, readonly List[]>> = {
+  ...{ PendingJobs: ['jobs'], OldestPendingAge: ['jobs'], UnservedJobs: ['jobs'] },
+  ...{ BusyDaemons: TASKS, IdleDaemons: TASKS, StartingDaemons: TASKS, FailedStarts: TASKS },
+  ...{ PoolsAtMax: ['jobs', ...TASKS], Launches: [], TickAge: [] },
+};
+
+/** A list that may be read again soon. One that coderd refuses for good counts only if it refuses all of them. */
+function unreadLists({ coder: { organizations }, ecs }: Snapshot): ReadonlySet<List> {
+  const lists: Readonly<Record<List, readonly Reading<unknown>[]>> = {
+    jobs: organizations.map(({ jobs }) => jobs),
+    daemons: organizations.map(({ daemons }) => daemons),
+    ...{ services: [ecs.services], tasks: [ecs.tasks], protections: [ecs.protections] },
+  };
+  return new Set(entriesOf(lists).flatMap(([name, readings]) => (areUnread(readings) ? [name] : [])));
+}
+
+function areUnread(readings: readonly Reading<unknown>[]): boolean {
+  return readings.some(({ status }) => status === 'failed' || status === 'stale') || areAllUnread(readings);
+}
+
+function pick<K extends string>(
+  values: Readonly<Record<K, number>>,
+  isKept: (name: K) => boolean,
+): Partial<Record<K, number>> {
+  const kept: Partial<Record<K, number>> = {};
+  for (const [name, value] of entriesOf(values)) if (isKept(name)) kept[name] = value;
+  return kept;
+}
+
+/** The values of POOL_METRICS, but of what could not be read. */
+export function poolMetrics(
+  { pending, daemons, desired }: PoolPlan,
+  snapshot: Snapshot,
+): Partial<Record<PoolMetricName, number>> {
+  const unread = unreadLists(snapshot);
+  const values = { PendingJobs: pending, BusyDaemons: daemons.busy, DesiredTasks: desired.to ?? 0 };
+  return pick(values, (name) =>
+    name === 'DesiredTasks' ? !unread.has('services') : !LISTS[name].some((list) => unread.has(list)),
+  );
 }
 
 /** The values of the metrics that most looks do not emit; undefined: nothing is wrong. */
-export function rareMetrics(plan: Plan): Readonly<Record<RareMetricName, number | undefined>> {
-  const { findings, takenAt } = plan;
+export function rareMetrics({
+  findings,
+  takenAt,
+}: Plan): Readonly<Record<RareMetricName, number | undefined>> {
   const stuck = sum(findings, (finding) =>
     finding.code === 'tasks-draining-without-daemon' || finding.code === 'tasks-draining-for-long'
       ? finding.tasks.length

@@ -4,7 +4,7 @@ import type { WaitPart } from '../look/waits/wait-parts.ts';
 /** The stack sets it as `POWERTOOLS_METRICS_NAMESPACE`. */
 export const METRICS_NAMESPACE = 'CoderProvisionerAutoscaler';
 /**
- * What alarms need: each look emits one value per metric, with the dimension `service`: the name of
+ * What alarms need: each look emits one value per metric that it could read, with the dimension `service`: the name of
  * the deployment, which the stack sets as `POWERTOOLS_SERVICE_NAME`. CloudWatch charges about $0.30
  * a month for each, by the hours in which it gets a value.
  */
@@ -17,9 +17,20 @@ export const ALARM_METRICS = [
   'FailedStarts',
   /** Pools whose jobs wait because of `max` or `maxTasks`. */
   'PoolsAtMax',
-  /** Seconds since the last look with a full view, or since this instance of the function started. */
+  /**
+   * Seconds since the last look with a full view, or since this instance of the function started. A look that can
+   * judge no pool emits none, and "no-tick" counts it as no look.
+   */
   'TickAge',
 ] as const;
+/** Above these values the alarms call a look bad (infra/constructs/watching/alarm-rows.ts). */
+export const BAD_ABOVE = {
+  OldestPendingAge: 300,
+  UnservedJobs: 0,
+  FailedStarts: 0,
+  PoolsAtMax: 0,
+  TickAge: 300,
+} as const satisfies Readonly<Record<(typeof ALARM_METRICS)[number], number>>;
 /** Emitted by looks for which at least one of them is not zero. */
 export const ACTIVITY_METRICS = [
   /** Jobs that wait for a daemon of a pool. */

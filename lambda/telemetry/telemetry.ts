@@ -49,7 +49,7 @@ export function reporterOf({ clock, perPool }: ReporterOptions): (look: Look) =>
       if (value !== undefined) publish(metrics, { [name]: value });
     for (const pool of perPool ? plan.pools : []) {
       metrics.addDimension('pool', pool.name);
-      publish(metrics, poolMetrics(pool));
+      publish(metrics, poolMetrics(pool, look.result.snapshot));
     }
   };
 }

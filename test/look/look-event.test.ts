@@ -13,7 +13,7 @@ import { answerOf } from '../../lambda/look/answer.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
 import { type LookEvent, lookEvent } from '../../lambda/look/look-event.ts';
 import { OrphanEvents } from '../../lambda/look/orphan-event.ts';
-import { FullViewAge } from '../../lambda/telemetry/full-view-age.ts';
+import { FullViewAge, isBlind } from '../../lambda/telemetry/full-view-age.ts';
 import { lookMetrics, rareMetrics } from '../../lambda/telemetry/look-metrics.ts';
 import { ACTIVITY_METRICS, ALARM_METRICS } from '../../lambda/telemetry/metric-names.ts';
 import {
@@ -239,6 +239,58 @@ it('counts stuck tasks only if there are any', () => {
     { code: 'tasks-vacant', pool, tasks },
   ];
   expect(rareMetrics({ ...plan, findings }).StuckTasks).toBe(3);
+});
+
+describe('the metrics of a look that could not read everything', () => {
+  const { snapshot, plan } = resultOn(BUSY);
+  const [organization] = snapshot.coder.organizations;
+  if (organization === undefined) throw new Error('the picture has an organization');
+  const unread = { status: 'failed', error: 'no answer', items: [] } as const;
+  const metricsWith = (coder: Partial<Snapshot['coder']>, ecs: Partial<Snapshot['ecs']> = {}) => {
+    const partial = { ...snapshot, coder: { ...snapshot.coder, ...coder }, ecs: { ...snapshot.ecs, ...ecs } };
+    const result = resultOf(partial, { ...plan, unserved: [], pools: [] });
+    return Object.keys(lookMetrics(result, { ...eventOf(result), oldestPendingSeconds: 20 }, 0));
+  };
+  const without = (list: 'jobs' | 'daemons') => ({ ...organization, [list]: unread });
+
+  it('have no number of jobs while a list of jobs fails', () => {
+    expect(metricsWith({ organizations: [without('jobs')] })).toEqual(['FailedStarts']);
+    expect(metricsWith({ organizations: [organization, without('jobs')] })).toEqual([
+      'FailedStarts',
+      'TickAge',
+    ]);
+  });
+
+  it('have no number of failed starts while a list that shows them fails', () => {
+    for (const list of ['tasks', 'protections'] as const)
+      expect(metricsWith({}, { [list]: unread })).toEqual(['OldestPendingAge', 'UnservedJobs', 'TickAge']);
+    expect(metricsWith({}, { services: unread })).toEqual(['OldestPendingAge', 'UnservedJobs']);
+    expect(metricsWith({ organizations: [without('daemons')] })).not.toContain('FailedStarts');
+  });
+
+  it('have what is bad already, because the rest could only be worse', () => {
+    const partial = { ...snapshot, coder: { ...snapshot.coder, organizations: [without('jobs')] } };
+    const result = resultOf(partial, plan);
+    const event = { ...eventOf(result), oldestPendingSeconds: 400 };
+    expect(lookMetrics(result, event, 0)).toMatchObject({ OldestPendingAge: 400, UnservedJobs: 2 });
+    expect(lookMetrics(result, event, 0)).not.toHaveProperty('PendingJobs');
+  });
+
+  it('have the numbers of the others while coderd refuses one organization for good', () => {
+    const refused = { ...organization, jobs: { ...unread, status: 'forbidden' as const } };
+    expect(metricsWith({ organizations: [organization, refused] })).toContain('OldestPendingAge');
+    expect(metricsWith({ organizations: [refused] })).not.toContain('OldestPendingAge');
+  });
+
+  it('lack the look itself, for the alarm no-tick, only if no pool can be judged', () => {
+    const blind = (...organizations: readonly (typeof organization)[]): boolean =>
+      isBlind({ ...snapshot, coder: { ...snapshot.coder, organizations } });
+    expect(blind(organization, without('jobs'))).toBe(false);
+    expect(blind(without('jobs'), without('jobs'))).toBe(true);
+    expect(blind(without('daemons'))).toBe(true);
+    expect(isBlind({ ...snapshot, ecs: { ...snapshot.ecs, services: unread } })).toBe(true);
+    expect(isBlind({ ...snapshot, ecs: { ...snapshot.ecs, tasks: unread } })).toBe(false);
+  });
 });
 
 describe('the age of the last full view', () => {

@@ -13,10 +13,11 @@ import {
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { DeployedPool } from '../../../lambda/config/rules/deployment.ts';
 import {
+  type ALARM_METRICS,
+  BAD_ABOVE,
   CONTESTED_METRIC,
   DEAD_METRIC,
   LICENSE_METRIC,
-  type MetricName,
   type RareMetricName,
   STUCK_METRIC,
   TOKEN_METRIC,
@@ -85,8 +86,8 @@ function noLook(service: string): AlarmRow {
     periods: { wrong: 5, of: 5 },
     treatMissingData: TreatMissingData.BREACHING,
     description:
-      'No look has ended for 5 minutes. No pool scales out or in. Running builds continue. ' +
-      'First: run `autoscaler status` for the last look and `autoscaler doctor` for the cause. Then check that the schedule is enabled and that its queue of undelivered invocations is empty.',
+      'For 5 minutes no look has ended, or none could read anything from coderd, or the services of ECS. No pool scales out or in. Running builds continue. ' +
+      'First: check that coderd is up. Run `autoscaler status` for the last look and `autoscaler doctor` for the cause. Then check that the schedule is enabled and that its queue of undelivered invocations is empty.',
   };
 }
 
@@ -125,11 +126,11 @@ function failingKeys(keyFunction: IFunction): AlarmRow {
 type Rule = Omit<LookAlarm, 'name' | 'description'>;
 
 /** On the best look of each minute. */
-function above(threshold: number, name: MetricName, wrong: number, of = wrong): Rule {
+function above(name: (typeof ALARM_METRICS)[number], wrong: number, of = wrong): Rule {
   return {
     metric: { name, statistic: 'Minimum', minutes: 1 },
     comparisonOperator: GREATER_THAN_THRESHOLD,
-    threshold,
+    threshold: BAD_ABOVE[name],
     periods: { wrong, of },
     treatMissingData: TreatMissingData.IGNORE,
   };
@@ -151,28 +152,28 @@ const LOOK_ALARMS: readonly LookAlarm[] = [
     name: 'sight-lost',
     // After a long idle time an instance of the function reports an old age, although its first
     // look reads everything.
-    ...above(300, 'TickAge', 3),
+    ...above('TickAge', 3),
     description:
       'For more than 5 minutes no look could read everything from coderd and ECS. Scale-in is on hold, and the autoscaler may miss new jobs. ' +
       'First: run `autoscaler doctor` to check the connection to coderd, the token and its role. `autoscaler status` names the readings that failed.',
   },
   {
     name: 'job-waits',
-    ...above(300, 'OldestPendingAge', 2),
+    ...above('OldestPendingAge', 2),
     description:
       'A job has been pending for more than 5 minutes. ' +
       'First: run `autoscaler status`. It shows the pending jobs and their pools, and whether tasks are starting, limited or failing.',
   },
   {
     name: 'unserved-jobs',
-    ...above(0, 'UnservedJobs', 3),
+    ...above('UnservedJobs', 3),
     description:
       'Some pending jobs are unschedulable: no pool in the configuration has their organization and tags. ' +
       'First: run `autoscaler status`. It shows their tags and the pool that is most similar. Then correct the tags of the template, or add a pool.',
   },
   {
     name: 'pool-at-max',
-    ...above(0, 'PoolsAtMax', 10),
+    ...above('PoolsAtMax', 10),
     description:
       'Jobs have been pending for 10 minutes because `max` or `maxTasks` limits a pool. ' +
       'First: run `autoscaler status` for the pool, how many jobs coderd will fail, and the `max` that would serve all. ' +
@@ -182,7 +183,7 @@ const LOOK_ALARMS: readonly LookAlarm[] = [
     name: 'starts-failing',
     // A failed start is reported for 10 minutes. 12 minutes of 20 mean several failed starts, with
     // possible gaps between them.
-    ...above(0, 'FailedStarts', 12, 20),
+    ...above('FailedStarts', 12, 20),
     description:
       'Tasks stop before their daemon has registered, or ECS cannot place them. The affected pools cannot scale out. ' +
       "First: run `autoscaler status` for the pool and ECS's reason, and `autoscaler doctor` to check key, secrets, image and service. Then read the log of the pool's tasks. " +

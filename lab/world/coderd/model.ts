@@ -118,9 +118,9 @@ export class CoderdModel implements DaemonServer {
   heartbeatAgeMs: (daemon: DaemonId) => number | undefined = () => 0;
   /** How far the clock of the replica that answers is ahead, in milliseconds. */
   dateAheadMs: () => number = () => 0;
-  /** By version id: the lines of its import. */
   /** What the programs of an uploaded template print while Terraform imports it. @default nothing */
   importPrints: (file: string) => readonly string[] = () => [];
+  /** By version id: the lines of its import. */
   readonly importLogs = new Map<string, readonly string[]>();
   /** Changes as with a restart of coderd with another one. */
   psk: string | undefined;
