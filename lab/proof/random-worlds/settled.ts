@@ -1,10 +1,10 @@
 /** Whether each pool is at its floor, workspaces are stopped, deployments have ended, nothing is left. */
-import { type OrganizationId, spotPartOf } from '../../../lambda/decision/model/brands.ts';
+import type { OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import { sum } from '../../../lambda/decision/model/collections.ts';
 import type { World } from '../../world/world.ts';
 import { runningWorkspaces } from './events/workload.ts';
 import type { FleetPool } from './world/fleet.ts';
-import { floorOf } from './world/plan.ts';
+import { floorOf, partsOf } from './world/plan.ts';
 
 /** What the last look reported. */
 export type LookReport = {
@@ -41,8 +41,7 @@ function unsettledPool(world: World, pool: FleetPool): readonly string[] {
   const floor = retiring ? 0 : floorOf(pool);
   // it keeps as many as it has learned
   const most = warm === 'auto' && !retiring ? max : floor;
-  const parts = pool.capacity === undefined ? [name] : [name, spotPartOf(name)];
-  const services = parts.map((part) => world.service(part));
+  const services = partsOf(pool).map((part) => world.service(part));
   const names = services.map(({ identity }) => identity.name);
   const tasks = world.ecs
     .tasks()

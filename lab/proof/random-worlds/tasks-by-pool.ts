@@ -1,9 +1,9 @@
 /** Counts the tasks of each pool as they are, not as a look sees them. */
-import { spotPartOf } from '../../../lambda/decision/model/brands.ts';
 import { sum } from '../../../lambda/decision/model/collections.ts';
 import { HOUR_MS } from '../../../lambda/decision/model/units.ts';
 import type { EcsTask } from '../../world/ecs/task.ts';
 import type { World } from '../../world/world.ts';
+import { partsOf } from './world/plan.ts';
 import type { WorldEvents } from './world/world-events.ts';
 
 export type PoolTasks = { readonly wanted: number; readonly staying: number; readonly leaving: number };
@@ -15,8 +15,7 @@ export function tasksByPool({
   const poolOfService = new Map<string, string>();
   const byPool = new Map<string, { wanted: number; staying: number; leaving: number }>();
   for (const pool of fleet.pools) {
-    const parts = pool.capacity === undefined ? [pool.name] : [pool.name, spotPartOf(pool.name)];
-    const services = parts.map((part) => world.service(part));
+    const services = partsOf(pool).map((part) => world.service(part));
     for (const { identity } of services) poolOfService.set(identity.name, pool.name);
     byPool.set(pool.name, {
       wanted: sum(services, ({ state }) => state.desiredCount),

@@ -9,7 +9,7 @@ import type { LookResult } from '../../../lambda/look/look.ts';
 import type { EcsTask } from '../../world/ecs/task.ts';
 import { type PoolTasks, tasksByPool } from './tasks-by-pool.ts';
 import type { FleetPool } from './world/fleet.ts';
-import { TASK_DOLLARS } from './world/plan.ts';
+import { partsOf, TASK_DOLLARS } from './world/plan.ts';
 import type { WorldEvents } from './world/world-events.ts';
 
 /** What is watched, with the labels of the table. */
@@ -30,9 +30,9 @@ export const WATCHED = {
   /** In worlds whose processes live for longer than a minute: they remember. */
   repeatedRefusals: 'requests refused twice for one task within a minute',
   falseContested: 'looks with count-contested without others that change the count',
-  /** While they waited, a pool that was not retiring fitted them for longer than three starts. */
+  /** While they waited, a pool that was not retiring and got leases fitted them for longer than three starts. */
   reaped: 'jobs that a pool fitted for three starts, failed by coderd after 30 minutes',
-  /** Longer than three starts, although a pool that fits has room all that time. Prebuilds may wait. */
+  /** Longer than three starts, although a pool that fits has room and gets leases. Prebuilds may wait. */
   stalled: 'jobs that waited three starts beside a pool with room',
 } as const;
 
@@ -111,6 +111,7 @@ export class Watch {
   add(result: LookResult): void {
     const tasks = tasksByPool(this.#events);
     this.#watchFirst();
+    this.#watchRefusedLeases();
     this.#watchCounts(result, tasks);
     this.#watchLimits(result.plan.pools, tasks);
     this.#watchFloors(result.plan.pools);
@@ -124,7 +125,7 @@ export class Watch {
     const jobs = world.coderd.jobs();
     const isReaped = (job: (typeof jobs)[number]): boolean => {
       const waited = { from: job.createdAt, to: job.completedAt ?? this.#now() };
-      return job.failedBy === 'pending-reaper' && fleet.fittedMs(job, waited) > this.#threeStartsMs();
+      return job.failedBy === 'pending-reaper' && fleet.servableMs(job, waited) > this.#threeStartsMs();
     };
     const started = jobs.flatMap((job) =>
       job.startedAt === undefined || job.workerId === undefined
@@ -155,6 +156,15 @@ export class Watch {
         .map((name) => `${WATCHED[name]}: ${this.#counts[name]}`),
       ...findings.map(([code, looks]) => `finding ${code} in ${looks} looks, although nothing has failed`),
     ];
+  }
+
+  /** Pools none of whose services would lease a task that starts now. */
+  #watchRefusedLeases(): void {
+    const { world, fleet } = this.#events;
+    const refused = fleet.pools.filter((pool) =>
+      partsOf(pool).every((part) => world.ecs.deploymentRefusesLeases(world.service(part).identity.name)),
+    );
+    fleet.setRefused(new Set(refused.map(({ name }) => name)));
   }
 
   /** Until the count of their service changes. */

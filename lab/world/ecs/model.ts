@@ -26,6 +26,8 @@ import {
   EARLIER_ENDS,
   isBlocked,
   type ProtectionFailure,
+  type RuleReading,
+  type ServiceView,
   WRONG_REFUSALS,
   type WrongEcs,
 } from './protection.ts';
@@ -282,6 +284,16 @@ export class EcsModel {
     return undefined;
   }
 
+  /**
+   * Whether a blocked deployment keeps each new task of the service from its lease. Protected tasks above
+   * the desired count do so too, but a higher count ends that.
+   */
+  deploymentRefusesLeases(name: string): boolean {
+    const service = this.service(name);
+    const view = { ...this.#protectionsOf(service), desiredCount: Number.POSITIVE_INFINITY };
+    return isBlocked({ isProtected: false, startedBy: view.primaryId }, view, this.#reading());
+  }
+
   unprotect(task: string): ProtectionFailure | undefined {
     const found = this.#protectable(task);
     if (typeof found === 'string') return found;
@@ -362,16 +374,23 @@ export class EcsModel {
 
   #isBlocked(task: EcsTask): boolean {
     const service = this.service(task.identity.serviceName);
-    const view = {
-      desiredCount: service.state.desiredCount,
-      primaryId: service.state.primary.id,
-      tasks: [...service.tasks].map(protectionView),
-      cleanup: isCleaningUp(service.state) ? (this.#options.cleanup ?? {}) : undefined,
+    return isBlocked(protectionView(task), this.#protectionsOf(service), this.#reading());
+  }
+
+  #protectionsOf({ state, tasks }: EcsService): ServiceView {
+    return {
+      desiredCount: state.desiredCount,
+      primaryId: state.primary.id,
+      tasks: [...tasks].map(protectionView),
+      cleanup: isCleaningUp(state) ? (this.#options.cleanup ?? {}) : undefined,
     };
-    return isBlocked(protectionView(task), view, {
+  }
+
+  #reading(): RuleReading {
+    return {
       calls: this.#options.deploymentBlocked ?? 'all',
       tasks: this.#options.blockedTasks ?? 'all',
-    });
+    };
   }
 
   #mustFind(task: string): EcsTask {

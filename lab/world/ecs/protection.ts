@@ -70,7 +70,7 @@ export const MAX_MINUTES = 2880;
 
 type Protectable = { readonly isProtected: boolean; readonly startedBy: string };
 
-type ServiceView = {
+export type ServiceView = {
   readonly desiredCount: number;
   readonly primaryId: string;
   /** The service's tasks whose desired status is RUNNING. */

@@ -21,7 +21,11 @@ type State = {
   readonly pools: readonly FleetPool[];
   /** Names of pools whose service has no row: no look can change their counts. */
   readonly hidden: ReadonlySet<string>;
+  /** Names of pools of which ECS leases no new task: see `setRefused`. */
+  readonly refused: ReadonlySet<string>;
 };
+
+type Span = { readonly from: EpochMs; readonly to: EpochMs };
 
 export class Fleet {
   retired = 0;
@@ -47,19 +51,26 @@ export class Fleet {
     this.#push({ hidden });
   }
 
-  /** The pools that may launch for such a job now. */
+  /** The pools of which ECS leases no new task from now on: no decision can mend that. */
+  setRefused(refused: ReadonlySet<string>): void {
+    const before = this.#states.at(-1)?.refused ?? new Set();
+    if (before.symmetricDifference(refused).size > 0) this.#push({ refused });
+  }
+
+  /** The pools whose new tasks may serve such a job now. */
   poolsFor(job: FitJob): readonly FleetPool[] {
     const now = this.#states.at(-1);
-    return now === undefined ? [] : this.#fitting(now, job);
+    return now === undefined ? [] : this.#serving(now, job);
   }
 
   /** How long in this time at least one pool might launch for such a job, in milliseconds. */
-  fittedMs(job: FitJob, { from, to }: { readonly from: EpochMs; readonly to: EpochMs }): number {
-    const times = this.#states.map((state, index) => {
-      const ms = Math.min(to, this.#states[index + 1]?.at ?? to) - Math.max(from, state.at);
-      return ms <= 0 || this.#fitting(state, job).length === 0 ? 0 : ms;
-    });
-    return sum(times, (ms) => ms);
+  fittedMs(job: FitJob, span: Span): number {
+    return this.#msWhile(span, (state) => this.#fitting(state, job).length > 0);
+  }
+
+  /** The same without the time in which ECS leased new tasks of none of them, in milliseconds. */
+  servableMs(job: FitJob, span: Span): number {
+    return this.#msWhile(span, (state) => this.#serving(state, job).length > 0);
   }
 
   /** If it is renamed, the same deployment adds a pool with another name and the same tags. */
@@ -99,8 +110,21 @@ export class Fleet {
   }
 
   #push(changed: Partial<State>): void {
-    const { pools = [], hidden = new Set<string>() } = this.#states.at(-1) ?? {};
-    this.#states.push({ pools, hidden, ...changed, at: this.#world.timeline.now() });
+    const none: ReadonlySet<string> = new Set();
+    const { pools = [], hidden = none, refused = none } = this.#states.at(-1) ?? {};
+    this.#states.push({ pools, hidden, refused, ...changed, at: this.#world.timeline.now() });
+  }
+
+  #msWhile({ from, to }: Span, holds: (state: State) => boolean): number {
+    const times = this.#states.map((state, index) => {
+      const ms = Math.min(to, this.#states[index + 1]?.at ?? to) - Math.max(from, state.at);
+      return ms > 0 && holds(state) ? ms : 0;
+    });
+    return sum(times, (ms) => ms);
+  }
+
+  #serving(state: State, job: FitJob): readonly FleetPool[] {
+    return this.#fitting(state, job).filter(({ name }) => !state.refused.has(name));
   }
 
   #fitting({ pools, hidden }: State, { organizationId, tags }: FitJob): readonly FleetPool[] {

@@ -1,5 +1,6 @@
 /** Draws the plan of one random world from its seed, before anything happens in it. */
 import type { EpochMs } from '../../../../lambda/decision/model/brands.ts';
+import { spotPartOf } from '../../../../lambda/decision/model/brands.ts';
 import { sum } from '../../../../lambda/decision/model/collections.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../../lambda/decision/model/units.ts';
 import { Random } from '../../../world/base/random.ts';
@@ -230,6 +231,11 @@ function drawCapacity(random: Random, pools: readonly PlannedPool[]): readonly P
   if (random.next() > 0.25) return pools;
   const capacity = ['spot', 'on-demand'] as const;
   return pools.map((pool) => (random.next() < 0.5 ? { ...pool, capacity } : pool));
+}
+
+/** The names of the pool's services: it may have one on Spot too. */
+export function partsOf({ name, capacity }: Pick<PlannedPool, 'name' | 'capacity'>): readonly string[] {
+  return capacity === undefined ? [name] : [name, spotPartOf(name)];
 }
 
 /** The fewest tasks that the pool keeps. */

@@ -6,7 +6,7 @@ import { Watch } from '../../../proof/random-worlds/watch.ts';
 import { Fleet } from '../../../proof/random-worlds/world/fleet.ts';
 import { planOf } from '../../../proof/random-worlds/world/quiet.ts';
 import { WorldEvents } from '../../../proof/random-worlds/world/world-events.ts';
-import { World } from '../../../world/world.ts';
+import { World, type WorldOptions } from '../../../world/world.ts';
 
 const CPU = { name: 'cpu', organization: 'default', tags: {}, min: 0, max: 2, warm: 0, idleTimeoutS: 60 };
 
@@ -21,7 +21,7 @@ type Told = {
 };
 
 /** A world with one pool of `max` 2, and what its watch counts. */
-function watched(desiredCount = 0) {
+function watched(desiredCount = 0, options: Partial<WorldOptions> = {}) {
   const pools = [{ ...CPU, desiredCount, image: 'guarded', retiring: false }] as const;
   const memory = { processLifeMs: [HOUR_MS, HOUR_MS], recordAnHour: 0 } as const;
   const drawn = { ...planOf(1, true), memory };
@@ -29,6 +29,7 @@ function watched(desiredCount = 0) {
   const world: World = new World({
     ...plan.world,
     latencies: {},
+    ...options,
     pools,
     onAcquired: (_, taskId, pool) => watch.acquired(taskId, pool),
     onTaskStopped: (task) => watch.taskStopped(task),
@@ -234,4 +235,30 @@ describe('the watch of a random world', () => {
     }
     expect(figures().stalled).toBe(1);
   });
+
+  it.each([
+    { reading: 'all', blockedFor: 90, expected: 0, because: 'ECS leases no new task' },
+    { reading: 'new-only', blockedFor: 90, expected: 0, because: 'it leases no new task here either' },
+    { reading: 'off', blockedFor: 90, expected: 1, because: 'it leases them all the same' },
+    { reading: 'all', blockedFor: 2, expected: 1, because: 'it leases them soon' },
+    { reading: 'all', blockedFor: 0, expected: 1, because: 'a higher count would get it a lease' },
+  ] as const)(
+    'counts $expected jobs if a deployment is blocked for $blockedFor minutes ($reading), since $because',
+    ({ reading, blockedFor, expected }) => {
+      const { world, look, pass, figures } = watched(1, { deploymentBlocked: reading, blockedTasks: 'all' });
+      pass(5 * MINUTE_MS);
+      world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 2 * HOUR_MS });
+      pass(MINUTE_MS);
+      if (blockedFor > 0) world.deploy('cpu');
+      world.ecs.setDesiredCount(world.service('cpu').identity.name, 0); // no other task starts
+      world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: SECOND_MS });
+      for (let minute = 0; minute < 80; minute++) {
+        if (minute === blockedFor && minute > 0)
+          for (const { identity } of world.ecs.tasks()) world.ecs.hostFailure(identity.id);
+        look();
+        pass(MINUTE_MS);
+      }
+      expect(figures()).toMatchObject({ stalled: expected, reaped: expected });
+    },
+  );
 });
