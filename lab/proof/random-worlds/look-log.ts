@@ -1,6 +1,6 @@
 /** Collects the results of a world's looks, and the problems: actions that a look must not take. */
 import { createHash } from 'node:crypto';
-import { plusMs } from '../../../lambda/decision/model/brands.ts';
+import { lastPart, plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import { type OrphanEvent, orphansOf } from '../../../lambda/look/orphan-event.ts';
 import type { World } from '../../world/world.ts';
@@ -23,7 +23,7 @@ export class LookLog {
    * tasks hold leases: their only key was deleted. This contradiction holds scale-in
    * (docs/adr/0009) until a daemon comes with the next job, or a person stops the tasks.
    */
-  report: LookReport = { held: new Set(), retired: new Set() };
+  report: LookReport = { held: new Set(), retired: new Set(), stuck: new Set() };
   readonly orphans = new Map<string, OrphanEvent>();
   readonly problems: string[] = [];
   readonly #options: LookLogOptions;
@@ -91,5 +91,8 @@ function reportOf({ plan }: LookResult): LookReport {
     finding.code === 'daemons-empty-while-leased' ? [finding.organization] : [],
   );
   const retired = plan.pools.filter(({ why }) => why.some(({ code }) => code === 'retired'));
-  return { held: new Set(held), retired: new Set(retired.map(({ name }) => name)) };
+  const stuck = plan.findings.flatMap((finding) =>
+    finding.code === 'tasks-draining-without-daemon' ? finding.tasks.map(lastPart) : [],
+  );
+  return { held: new Set(held), retired: new Set(retired.map(({ name }) => name)), stuck: new Set(stuck) };
 }

@@ -12,7 +12,7 @@ import { planRecordFaults, planSecretChanges } from './events/stores.ts';
 import { planBuilds, planWorkspaces } from './events/workload.ts';
 import type { WorldResult } from './figures.ts';
 import { LookLog } from './look-log.ts';
-import { unsettled } from './settled.ts';
+import { stopFrozen, unsettled } from './settled.ts';
 import { Watch } from './watch.ts';
 import { Fleet } from './world/fleet.ts';
 import type { WorldPlan } from './world/plan.ts';
@@ -123,6 +123,8 @@ async function waitForRest(
   for (;;) {
     await scheduler.advanceTo(plusMs(world.timeline.now(), STEP_MS));
     const now = world.timeline.now();
+    for (const task of stopFrozen(world, log.report.stuck))
+      events.print(`a person stops task ${task}, which froze before its guard began`);
     const unrest = unsettled(world, fleet.pools, log.report);
     rests = unrest.length === 0 ? rests + 1 : 0;
     if (rests === 2) return [];

@@ -12,13 +12,29 @@ export type LookReport = {
   readonly held: ReadonlySet<string>;
   /** Retiring pools without a task, which may be removed. */
   readonly retired: ReadonlySet<string>;
+  /** IDs of tasks that drain without a daemon (docs/operate.md, "drain-stuck"). */
+  readonly stuck: ReadonlySet<string>;
 };
+
+/**
+ * Stops, as a person would, those stuck tasks whose container froze before its guard began. A drain request by
+ * hand protects such a task for 23 hours. The autoscaler leaves it: it cannot tell it from a long build.
+ */
+export function stopFrozen(world: World, stuck: LookReport['stuck']): readonly string[] {
+  const ids = world.ecs
+    .tasks()
+    .filter(({ state }) => state.lastStatus === 'RUNNING')
+    .map(({ identity }) => identity.id)
+    .filter((id) => stuck.has(id) && world.guard(id) === undefined);
+  for (const id of ids) world.ecs.stopTask(id);
+  return ids;
+}
 
 /** What has not settled yet, one text each; empty if the world has settled. */
 export function unsettled(
   world: World,
   pools: readonly FleetPool[],
-  { held, retired }: LookReport,
+  { held, retired }: Omit<LookReport, 'stuck'>,
 ): readonly string[] {
   const open = world.coderd.jobs().filter(({ completedAt }) => completedAt === undefined).length;
   const isHeld = (id: OrganizationId): boolean =>

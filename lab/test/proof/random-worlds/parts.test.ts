@@ -7,7 +7,7 @@ import type { LookResult } from '../../../../lambda/look/look.ts';
 import type { OrphanEvent } from '../../../../lambda/look/orphan-event.ts';
 import { auditLedger, DaemonRows } from '../../../proof/random-worlds/audit-ledger.ts';
 import { LookLog } from '../../../proof/random-worlds/look-log.ts';
-import { unsettled } from '../../../proof/random-worlds/settled.ts';
+import { stopFrozen, unsettled } from '../../../proof/random-worlds/settled.ts';
 import { Fleet, type FleetPool } from '../../../proof/random-worlds/world/fleet.ts';
 import { drawPlan } from '../../../proof/random-worlds/world/plan.ts';
 import type { EcsTask } from '../../../world/ecs/task.ts';
@@ -290,6 +290,34 @@ const ASK = { kind: 'ask-to-leave', task: 'arn:1' };
 const RAISE = { kind: 'set-desired', from: 1, to: 2 };
 const LOWER = { kind: 'set-desired', from: 2, to: 1 };
 const PROTECT = { kind: 'protect', task: 'arn:1' };
+
+it.each([
+  { freezing: 1, code: 'tasks-draining-without-daemon', stopped: 1, because: 'nothing else ends it soon' },
+  { freezing: 0, code: 'tasks-draining-without-daemon', stopped: 0, because: 'its guard may be at work' },
+  {
+    freezing: 1,
+    code: 'tasks-draining-for-long',
+    stopped: 0,
+    because: 'the plan does not say that it is stuck',
+  },
+])(
+  'a person stops $stopped tasks ($code, frozen: $freezing), since $because',
+  ({ freezing, code, stopped }) => {
+    const { world, log, pass } = aWorld();
+    world.ecs.freezing = freezing;
+    world.ecs.setDesiredCount(world.service('cpu').identity.name, 2);
+    pass(600);
+    const task = [...world.service('cpu').tasks].at(-1)?.identity;
+    const result = resultOf();
+    const findings = [{ code, pool: 'cpu', tasks: [task?.arn] }];
+    log.add({ ...result, plan: { ...result.plan, findings } } as unknown as LookResult, SECOND_MS);
+    expect(stopFrozen(world, log.report.stuck)).toEqual(stopped === 0 ? [] : [task?.id]);
+    pass(600);
+    expect(world.ecs.findTask(task?.id ?? '')?.state.lastStatus ?? 'STOPPED').toBe(
+      stopped === 0 ? 'RUNNING' : 'STOPPED',
+    );
+  },
+);
 
 describe('pauseViolations', () => {
   it.each([
