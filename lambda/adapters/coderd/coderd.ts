@@ -116,7 +116,9 @@ export class CoderdAdapter implements Coderd {
     build: BuildInfo | undefined,
     signal?: AbortSignal,
   ): Promise<Reading<Daemon>> {
-    const offline = filtersDaemons(build?.version) ? { offline: 'true', max_age: DAEMON_MAX_AGE } : {};
+    const offline: Readonly<Record<string, string>> = filtersDaemons(build?.version)
+      ? { offline: 'true', max_age: DAEMON_MAX_AGE }
+      : {};
     return readingOfAll(
       { what: `listing provisioner daemons of organization "${organization.name}"`, role: ROLE },
       (limit) =>

@@ -159,7 +159,8 @@ export class CoderdHttp {
   async answer(question: Question, token?: Instead): Promise<RawAnswer> {
     const budget = this.#budget(question.signal);
     if (token === undefined) return this.#send(question, budget, { fresh: false });
-    const instead = token.instead === undefined ? {} : { 'coder-session-token': token.instead };
+    const instead: Readonly<Record<string, Secret>> =
+      token.instead === undefined ? {} : { 'coder-session-token': token.instead };
     return this.#request(question, token.credentials ?? instead, budget);
   }
 
