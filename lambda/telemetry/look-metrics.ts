@@ -1,6 +1,7 @@
 /** Computes the metric values of a look from its result and its log event. */
+import type { PoolName } from '../decision/model/brands.ts';
 import { sum } from '../decision/model/collections.ts';
-import type { DaemonCounts, Plan, PoolPlan } from '../decision/model/plan.ts';
+import type { DaemonCounts, Plan } from '../decision/model/plan.ts';
 import type { Reading, Snapshot } from '../decision/model/snapshot.ts';
 import { DAY_MS } from '../decision/model/units.ts';
 import type { LookResult } from '../look/look.ts';
@@ -47,9 +48,8 @@ export function lookMetrics(
     PoolsAtMax: plan.pools.filter(isAtMax).length,
     TickAge: fullViewAgeSeconds,
   };
-  const unread = unreadLists(snapshot);
-  const isKnown = (name: MetricName): boolean =>
-    name === 'TickAge' ? !isBlind(snapshot) : !LISTS[name].some((list) => unread.has(list));
+  const isRead = readIn(snapshot);
+  const isKnown = (name: MetricName): boolean => (name === 'TickAge' ? !isBlind(snapshot) : isRead(name));
   const isBad = (name: keyof typeof values): boolean => name !== 'TickAge' && values[name] > BAD_ABOVE[name];
   return {
     ...(isActive ? pick<keyof typeof activity>(activity, isKnown) : {}),
@@ -62,11 +62,17 @@ type List = 'jobs' | 'daemons' | 'services' | 'tasks' | 'protections';
 const TASKS: readonly List[] = ['services', 'tasks', 'protections', 'daemons'];
 
 /** The lists from which each metric is derived. */
-const LISTS: Readonly<Record<MetricName, readonly List[]>> = {
+const LISTS: Readonly<Record<MetricName | PoolMetricName, readonly List[]>> = {
   ...{ PendingJobs: ['jobs'], OldestPendingAge: ['jobs'], UnservedJobs: ['jobs'] },
   ...{ BusyDaemons: TASKS, IdleDaemons: TASKS, StartingDaemons: TASKS, FailedStarts: TASKS },
-  ...{ PoolsAtMax: ['jobs', ...TASKS], Launches: [], TickAge: [] },
+  ...{ PoolsAtMax: ['jobs', ...TASKS], Launches: [], TickAge: [], DesiredTasks: ['services'] },
 };
+
+/** Whether all lists of a metric were read. */
+function readIn(snapshot: Snapshot): (name: MetricName | PoolMetricName) => boolean {
+  const unread = unreadLists(snapshot);
+  return (name) => !LISTS[name].some((list) => unread.has(list));
+}
 
 /** A list that may be read again soon. One that coderd refuses for good counts only if it refuses all of them. */
 function unreadLists({ coder: { organizations }, ecs }: Snapshot): ReadonlySet<List> {
@@ -91,16 +97,19 @@ function pick<K extends string>(
   return kept;
 }
 
-/** The values of POOL_METRICS, but of what could not be read. */
-export function poolMetrics(
-  { pending, daemons, desired }: PoolPlan,
-  snapshot: Snapshot,
-): Partial<Record<PoolMetricName, number>> {
-  const unread = unreadLists(snapshot);
-  const values = { PendingJobs: pending, BusyDaemons: daemons.busy, DesiredTasks: desired.to ?? 0 };
-  return pick(values, (name) =>
-    name === 'DesiredTasks' ? !unread.has('services') : !LISTS[name].some((list) => unread.has(list)),
-  );
+/** Of each pool: the values of POOL_METRICS, but of what could not be read. */
+export function poolMetrics({
+  snapshot,
+  plan,
+}: Pick<LookResult, 'snapshot' | 'plan'>): readonly (readonly [
+  pool: PoolName,
+  values: Partial<Record<PoolMetricName, number>>,
+])[] {
+  const isRead = readIn(snapshot);
+  return plan.pools.map(({ name, pending, daemons, desired }) => {
+    const values = { PendingJobs: pending, BusyDaemons: daemons.busy, DesiredTasks: desired.to ?? 0 };
+    return [name, pick<PoolMetricName>(values, isRead)];
+  });
 }
 
 /** The values of the metrics that most looks do not emit; undefined: nothing is wrong. */

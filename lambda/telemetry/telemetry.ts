@@ -47,9 +47,9 @@ export function reporterOf({ clock, perPool }: ReporterOptions): (look: Look) =>
     publish(metrics, { ...lookMetrics(look.result, event, age.after(plan)), ...waitMetrics(waits) });
     for (const [name, value] of Object.entries(rareMetrics(plan)))
       if (value !== undefined) publish(metrics, { [name]: value });
-    for (const pool of perPool ? plan.pools : []) {
-      metrics.addDimension('pool', pool.name);
-      publish(metrics, poolMetrics(pool, look.result.snapshot));
+    for (const [pool, values] of perPool ? poolMetrics(look.result) : []) {
+      metrics.addDimension('pool', pool);
+      publish(metrics, values);
     }
   };
 }

@@ -14,7 +14,7 @@ import type { LookResult } from '../../lambda/look/look.ts';
 import { type LookEvent, lookEvent } from '../../lambda/look/look-event.ts';
 import { OrphanEvents } from '../../lambda/look/orphan-event.ts';
 import { FullViewAge, isBlind } from '../../lambda/telemetry/full-view-age.ts';
-import { lookMetrics, rareMetrics } from '../../lambda/telemetry/look-metrics.ts';
+import { lookMetrics, poolMetrics, rareMetrics } from '../../lambda/telemetry/look-metrics.ts';
 import { ACTIVITY_METRICS, ALARM_METRICS } from '../../lambda/telemetry/metric-names.ts';
 import {
   aConfig,
@@ -280,6 +280,24 @@ describe('the metrics of a look that could not read everything', () => {
     const refused = { ...organization, jobs: { ...unread, status: 'forbidden' as const } };
     expect(metricsWith({ organizations: [organization, refused] })).toContain('OldestPendingAge');
     expect(metricsWith({ organizations: [refused] })).not.toContain('OldestPendingAge');
+  });
+
+  it('have of each pool only what was read', () => {
+    const metricsOfPools = (ecs: Partial<Snapshot['ecs']>, coder: Partial<Snapshot['coder']> = {}) => {
+      const partial = {
+        ...snapshot,
+        coder: { ...snapshot.coder, ...coder },
+        ecs: { ...snapshot.ecs, ...ecs },
+      };
+      return poolMetrics({ snapshot: partial, plan }).map(([, values]) => Object.keys(values));
+    };
+    const each = (...names: readonly string[]) => plan.pools.map(() => names);
+    expect(metricsOfPools({})).toEqual(each('PendingJobs', 'BusyDaemons', 'DesiredTasks'));
+    expect(metricsOfPools({ tasks: unread })).toEqual(each('PendingJobs', 'DesiredTasks'));
+    expect(metricsOfPools({ services: unread })).toEqual(each('PendingJobs'));
+    expect(metricsOfPools({}, { organizations: [without('jobs')] })).toEqual(
+      each('BusyDaemons', 'DesiredTasks'),
+    );
   });
 
   it('lack the look itself, for the alarm no-tick, only if no pool can be judged', () => {

@@ -164,8 +164,8 @@ function handInLast(looks: readonly LookResult[]): void {
   handIn({ where: 'the last look', text: JSON.stringify(looks.at(-1) ?? null) });
 }
 
-/** Runs one invocation with the world's clock: sleep lets the world's time pass. */
-async function invokeOnce(on: {
+/** Runs one invocation with the world's clock: sleep lets the world's time pass. Throws what it throws. */
+export async function invokeOnce(on: {
   readonly world: World;
   readonly config: Config;
   readonly ports: Ports;

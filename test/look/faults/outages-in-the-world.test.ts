@@ -3,12 +3,12 @@
  * all builds are served.
  */
 import { describe, expect, it } from 'vitest';
-import type { Reading } from '../../../lambda/decision/model/snapshot.ts';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { type LookResult, lookAndAct } from '../../../lambda/look/look.ts';
 import type { Ports } from '../../../lambda/look/ports.ts';
 import { type Lab, type LabOptions, type LabPool, startLongLab } from '../../support/lab.ts';
 import { IS_FULL } from '../../support/runs.ts';
+import { failed, withoutCoderd } from '../../support/without-coderd.ts';
 
 const HOUR_S = 3_600;
 const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, idleTimeout: '60s' };
@@ -44,11 +44,6 @@ function expectAllServed({ world }: Lab, jobs: number): void {
   expect(world.figures().killed).toBe(0);
 }
 
-const failed = async (what: string): Promise<Reading<never>> => ({
-  status: 'failed',
-  error: `${what}: ServiceUnavailableException`,
-  items: [],
-});
 const refuse = (): never => {
   throw new Error('ServiceUnavailableException');
 };
@@ -64,22 +59,6 @@ const withoutEcs = (ports: Ports): Ports => ({
     setDesired: refuse,
     requestDrain: refuse,
     protect: refuse,
-  },
-});
-
-const withoutCoderd = (ports: Ports): Ports => ({
-  ...ports,
-  coderd: {
-    buildInfo: () => failed('reading the build info'),
-    organizations: () => failed('listing organizations'),
-    jobs: () => failed('listing jobs'),
-    daemons: () => failed('listing daemons'),
-    jobsByIds: () => failed('listing jobs'),
-    forecast: async () => new Map(),
-    recentJobs: refuse,
-    knowsEnd: () => false,
-    tokenExpiry: async () => undefined,
-    license: async () => ({}),
   },
 });
 

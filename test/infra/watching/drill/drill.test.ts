@@ -2,13 +2,14 @@
 import { describe, expect, it } from 'vitest';
 import { plusMs } from '../../../../lambda/decision/model/brands.ts';
 import { MINUTE_MS } from '../../../../lambda/decision/model/units.ts';
-import { InvocationError, runLooks } from '../../../../lambda/look/invocation.ts';
+import { InvocationError } from '../../../../lambda/look/invocation.ts';
 import type { LookResult } from '../../../../lambda/look/look.ts';
 import { lookEvent } from '../../../../lambda/look/look-event.ts';
 import type { Ports } from '../../../../lambda/look/ports.ts';
 import { FullViewAge } from '../../../../lambda/telemetry/full-view-age.ts';
 import { lookMetrics, rareMetrics } from '../../../../lambda/telemetry/look-metrics.ts';
-import { type LabOptions, type LabPool, startLongLab } from '../../../support/lab.ts';
+import { invokeOnce, type LabOptions, type LabPool, startLongLab } from '../../../support/lab.ts';
+import { withoutCoderd } from '../../../support/without-coderd.ts';
 import { CloudWatch } from './cloudwatch.ts';
 
 const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, max: 4 };
@@ -16,14 +17,10 @@ const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCo
 /** A night in which the schedule invokes the function each minute. */
 async function aNight(options: LabOptions = { pools: [cpu] }) {
   const on = await startLongLab(options);
-  const { timeline, ecs } = on.world;
+  const { world, config } = on;
+  const { timeline, ecs } = world;
   const cloudWatch = new CloudWatch();
-  const clock = {
-    now: () => timeline.now(),
-    sleep: async (ms: number) => timeline.advanceTo(plusMs(timeline.now(), ms)),
-  };
-  const age = new FullViewAge(clock);
-  const newPorts = on.ports;
+  const age = new FullViewAge({ now: () => timeline.now(), sleep: async () => {} });
   let isDown = false;
   let deleted: string | undefined;
   const publish = (result: LookResult): void => {
@@ -32,12 +29,10 @@ async function aNight(options: LabOptions = { pools: [cpu] }) {
     cloudWatch.put(rareMetrics(result.plan));
   };
   const invoke = async (): Promise<void> => {
-    const endsAt = timeline.now() + 55_000;
-    const given = withoutOrganization(newPorts(), deleted);
-    const ports = { ...(isDown ? withoutCoderd(given) : given), clock };
+    const given = withoutOrganization(on.ports(), deleted);
+    const ports = isDown ? withoutCoderd(given) : given;
     try {
-      const remainingMs = (): number => endsAt - timeline.now();
-      await runLooks({ ports, config: on.config, remainingMs, onLook: publish });
+      await invokeOnce({ world, config, ports, onLook: publish });
       cloudWatch.put({ Errors: 0 });
     } catch (error) {
       if (!(error instanceof InvocationError)) throw error;
@@ -47,9 +42,9 @@ async function aNight(options: LabOptions = { pools: [cpu] }) {
   return {
     submit: (jobs: number, minutes = 1) => {
       for (let job = 0; job < jobs; job++)
-        on.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: minutes * MINUTE_MS });
+        world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: minutes * MINUTE_MS });
     },
-    failStarts: (reason?: string) => ecs.failStarts(on.world.service('cpu').identity.name, reason),
+    failStarts: (reason?: string) => ecs.failStarts(world.service('cpu').identity.name, reason),
     takeDown: (down: boolean) => {
       isDown = down;
     },
@@ -64,24 +59,6 @@ async function aNight(options: LabOptions = { pools: [cpu] }) {
         cloudWatch.endMinute();
       }
       return cloudWatch.alarms();
-    },
-  };
-}
-
-function withoutCoderd(ports: Ports): Ports {
-  const failed = async () => ({ status: 'failed', error: 'coderd does not answer', items: [] }) as const;
-  const { coderd } = ports;
-  const lists = { organizations: failed, jobs: failed, daemons: failed, jobsByIds: failed };
-  return {
-    ...ports,
-    coderd: {
-      ...lists,
-      buildInfo: failed,
-      forecast: async () => new Map(),
-      recentJobs: (organization, seen) => coderd.recentJobs(organization, seen),
-      knowsEnd: () => false,
-      tokenExpiry: async () => undefined,
-      license: async () => ({}),
     },
   };
 }
