@@ -27,6 +27,7 @@ export async function lookLive(options: LiveOptions, cliEnvironment: CliEnvironm
   const connection = connect(config, cluster, caBundle, {
     until: limit.signal,
     onAnswer: () => limit.onAnswer(),
+    now: cliEnvironment.now,
   });
   const look = async () => {
     await checkAwsSetup(connection.ecs);

@@ -82,6 +82,14 @@ function ruleOf(alarm: AlarmProperties): Rule {
 /** CloudWatch reads more points than an alarm evaluates, if some are missing ("Configuring how alarms treat missing data"). */
 const FURTHER_POINTS = 2;
 
+/** An alarm that went off, in minutes. `until` is undefined while it is on. */
+export type RungAlarm = { readonly name: string; readonly from: number; readonly until: number | undefined };
+
+/** The descriptions of the alarms, by name: the text of the mail. */
+export const DESCRIPTIONS: ReadonlyMap<string, string> = new Map(
+  RULES.map(({ name, description }) => [name, description]),
+);
+
 export class CloudWatch {
   readonly #values = new Map<string, number[][]>();
   readonly #on = new Map<string, { from: number; until: number | undefined }[]>();
@@ -119,6 +127,19 @@ export class CloudWatch {
         .filter(([, spans]) => spans.length > 0)
         .map(([name, spans]) => [name, spans.map(({ from, until }) => [from, until] as const)]),
     );
+  }
+
+  /** The same in order of time, in minutes after `since`. */
+  rung(since: number): readonly RungAlarm[] {
+    return [...this.#on]
+      .flatMap(([name, spans]) =>
+        spans.map(({ from, until }) => ({
+          name,
+          from: from - since,
+          until: until === undefined ? undefined : until - since,
+        })),
+      )
+      .sort((a, b) => a.from - b.from || a.name.localeCompare(b.name));
   }
 
   /** The newest point last; undefined: missing. */

@@ -1,0 +1,139 @@
+/** Causes in AWS and in the stack, and what people do to it. */
+import { withoutEcs } from '../closed-routes.ts';
+import { CPU, type Night } from '../night.ts';
+import type { Cause } from './cause.ts';
+
+const nameOf = ({ world }: Night): string => world.service('cpu').identity.name;
+
+export const AWS: readonly Cause[] = [
+  {
+    cause: 'the schedule is disabled',
+    begin: (night) => {
+      night.isScheduled = false;
+      night.submit(3, 4);
+    },
+    mend: (night) => {
+      night.isScheduled = true;
+    },
+    act: 'enable the schedule',
+    words: /schedule/,
+    rings: ['no-tick'],
+  },
+  {
+    cause: "the function's log group was deleted",
+    begin: (night) => {
+      night.isLogging = false;
+    },
+    mend: (night) => {
+      night.isLogging = true;
+    },
+    act: 'restore the log group',
+    words: /log group/,
+    rings: ['no-tick'],
+  },
+  {
+    cause: "the function's route to ECS is closed",
+    begin: (night) => {
+      night.route = withoutEcs;
+    },
+    mend: (night) => night.openRoutes(),
+    act: 'open the route',
+    words: /the function/,
+    rings: ['failing-ticks', 'no-tick'],
+  },
+  {
+    cause: 'ECS does not describe services',
+    begin: ({ world }) => world.ecs.failing.add('DescribeServices'),
+    mend: ({ world }) => world.ecs.failing.clear(),
+    act: 'wait for AWS',
+    words: /list ECS services/,
+    rings: ['failing-ticks', 'no-tick'],
+  },
+  {
+    cause: 'ECS does not list tasks',
+    begin: ({ world }) => world.ecs.failing.add('ListTasks'),
+    mend: ({ world }) => world.ecs.failing.clear(),
+    act: 'wait for AWS',
+    words: /listing tasks|list ECS tasks/,
+    rings: ['failing-ticks', 'sight-lost'],
+  },
+  {
+    cause: 'ECS refuses UpdateService',
+    begin: (night) => {
+      night.world.ecs.failing.add('UpdateService');
+      night.submit(5, 4);
+    },
+    mend: ({ world }) => world.ecs.failing.clear(),
+    act: 'wait for AWS',
+    words: /desired count/,
+    rings: ['failing-ticks', 'job-waits', 'pool-at-max'],
+  },
+  {
+    cause: "the pool's service was deleted by hand",
+    begin: (night) => night.world.ecs.deleteService(nameOf(night)),
+    mend: ({ world }) => world.addPool(CPU),
+    act: 'cdk deploy --revert-drift',
+    words: /finding the service|no service/,
+    rings: ['failing-ticks', 'job-waits'],
+  },
+  {
+    cause: 'a script changes the desired count',
+    begin: (night) =>
+      night.always((minute) => night.world.ecs.setDesiredCount(nameOf(night), minute % 2 === 0 ? 3 : 1)),
+    mend: (night) => night.always(() => {}),
+    act: 'stop the script',
+    words: /desired count/,
+    rings: ['count-contested'],
+  },
+  {
+    cause: 'a host fails under a build',
+    prepare: (night) => night.submit(1, 30),
+    begin: (night) => {
+      for (const { identity } of night.tasks()) night.world.ecs.hostFailure(identity.id);
+    },
+    mend: () => {},
+    act: 'follow `explain --dead`',
+    words: /died/,
+    rings: ['builds-died'],
+    lasts: 15,
+  },
+  {
+    cause: 'a guard hangs after its daemon has ended',
+    begin: (night) => {
+      for (const { identity } of night.tasks()) {
+        night.world.guard(identity.id)?.hang();
+        night.world.guard(identity.id)?.daemon?.crash(0);
+      }
+      night.people = false;
+    },
+    mend: ({ world }) => {
+      for (const { identity } of world.service('cpu').tasks) world.ecs.stopTask(identity.id);
+    },
+    act: 'stop the task',
+    words: /drain/,
+    rings: ['drain-stuck', 'sight-lost'],
+    lasts: 90,
+  },
+  {
+    cause: 'a person paused the pool',
+    begin: async (night) => {
+      await night.lab.call('pause', 'cpu', '--for', '8h', '--why', 'driver update');
+      night.submit(3, 4);
+    },
+    mend: (night) => night.lab.call('resume', 'cpu'),
+    act: 'autoscaler resume',
+    words: /paused until/,
+    rings: ['job-waits'],
+  },
+  {
+    cause: 'a person pinned the pool to one task',
+    begin: async (night) => {
+      await night.lab.call('pin', 'cpu', '1', '--for', '8h', '--why', 'workshop');
+      night.submit(3, 10);
+    },
+    mend: (night) => night.lab.call('unpin', 'cpu'),
+    act: 'autoscaler unpin',
+    words: /pinned/,
+    rings: ['job-waits'],
+  },
+];

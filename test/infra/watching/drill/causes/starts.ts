@@ -1,0 +1,134 @@
+/** Causes for which tasks do not start. The reasons are those of ECS, as people cite them. */
+import type { Night } from '../night.ts';
+import type { Cause } from './cause.ts';
+
+const nameOf = ({ world }: Night): string => world.service('cpu').identity.name;
+
+const NO_SECRET =
+  "ResourceInitializationError: unable to pull secrets or registry auth: execution resource retrieval failed: unable to retrieve secret from asm: service call has been retried 1 time(s): failed to fetch secret coder/keys/cpu from secrets manager: ResourceNotFoundException: Secrets Manager can't find the specified secret.";
+
+/** Starts fail with this reason, and the stock is used up. */
+function failing(
+  given: Pick<Cause, 'cause' | 'act' | 'words'> & Partial<Cause> & { readonly reason: string },
+): Cause {
+  const { reason, ...cause } = given;
+  return {
+    begin: (night) => {
+      night.world.ecs.failStarts(nameOf(night), reason);
+      night.submit(5, 4);
+    },
+    mend: (night) => night.world.ecs.failStarts(nameOf(night)),
+    rings: ['job-waits', 'starts-failing'],
+    ...cause,
+  };
+}
+
+/** ECS places no task for this reason. */
+function unplaced(
+  given: Pick<Cause, 'cause' | 'act' | 'words'> & Partial<Cause> & { readonly reason: string },
+): Cause {
+  const { reason, ...cause } = given;
+  return {
+    begin: (night) => {
+      night.world.ecs.failPlacement(nameOf(night), reason);
+      night.submit(5, 4);
+    },
+    mend: (night) => night.world.ecs.failPlacement(nameOf(night)),
+    rings: ['job-waits', 'starts-failing'],
+    ...cause,
+  };
+}
+
+export const STARTS: readonly Cause[] = [
+  failing({
+    cause: "the image's tag was deleted",
+    reason:
+      'CannotPullContainerError: pull image manifest has been retried 7 time(s): failed to resolve ref ghcr.io/coder/coder:v2.30.0: ghcr.io/coder/coder:v2.30.0: not found',
+    act: 'push the tag again',
+    words: /ECS could not pull the image/,
+  }),
+  failing({
+    cause: 'the image has no /bin/sh',
+    reason:
+      'CannotStartContainerError: Error: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: error during container init: exec: "sh": executable file not found in $PATH: unknown',
+    act: 'deploy another image',
+    words: /no shell|lacks sh|\/bin\/sh/,
+  }),
+  failing({
+    cause: 'the secret of the key was deleted',
+    reason: NO_SECRET,
+    act: 'restore the secret',
+    words: /secret/,
+    begin: (night) => {
+      const { world } = night;
+      world.secrets.delete('coder/keys/cpu');
+      world.ecs.failStarts(nameOf(night), NO_SECRET);
+      night.submit(5, 4);
+    },
+    mend: (night) => {
+      night.world.renewKey('cpu');
+      night.world.ecs.failStarts(nameOf(night));
+    },
+  }),
+  failing({
+    cause: "the tasks' KMS key is disabled",
+    reason:
+      'ResourceInitializationError: unable to pull secrets or registry auth: execution resource retrieval failed: unable to retrieve secret from asm: service call has been retried 1 time(s): failed to fetch secret arn:aws:secretsmanager:eu-central-1:123456789012:secret:coder/keys/cpu-AbCdEf from secrets manager: AccessDeniedException: Access to KMS is not allowed',
+    act: 'enable the key',
+    words: /KMS/,
+  }),
+  failing({
+    cause: "the pool's log group was deleted",
+    reason:
+      'ResourceInitializationError: failed to validate logger args: create stream has been retried 1 times: failed to create Cloudwatch log stream: ResourceNotFoundException: The specified log group does not exist. : exit status 1',
+    act: 'restore the log group',
+    words: /log group/,
+  }),
+  failing({
+    cause: 'the subnet has no address left',
+    reason:
+      "Unexpected EC2 error while attempting to Create Network Interface with public IP assignment disabled in subnet 'subnet-0a1b2c3d': InsufficientFreeAddressesInSubnet",
+    act: 'free addresses',
+    words: /subnet/,
+  }),
+  failing({
+    cause: 'AWS cannot make network interfaces',
+    reason: 'Timeout waiting for network interface provisioning to complete.',
+    act: 'wait for AWS',
+    words: /AWS/,
+  }),
+  failing({
+    cause: 'the tasks reach no Secrets Manager',
+    reason:
+      'ResourceInitializationError: unable to pull secrets or registry auth: The task cannot pull secrets from Secrets Manager. There is a connection issue between the task and AWS Secrets Manager. Check your task network configuration. RequestCanceled: request context canceled caused by: context deadline exceeded',
+    act: 'open the route',
+    words: /network|route/,
+  }),
+  unplaced({
+    cause: "the account's vCPU quota is full",
+    reason: "You've reached the limit on the number of vCPUs you can run concurrently.",
+    act: 'raise the quota',
+    words: /quota|limit on the number of vCPUs/,
+  }),
+  unplaced({
+    cause: 'Fargate has no capacity',
+    reason:
+      'Capacity is unavailable at this time. Please try again later or in a different availability zone.',
+    act: 'wait for AWS',
+    words: /Capacity is unavailable/,
+  }),
+  {
+    cause: 'tasks freeze as soon as they run',
+    begin: ({ world }) => {
+      world.ecs.freezing = 1;
+    },
+    mend: ({ world }) => {
+      world.ecs.freezing = 0;
+    },
+    act: 'wait for AWS',
+    prepare: (night) => night.submit(3),
+    before: 30,
+    words: /longer than/,
+    rings: ['job-waits', 'starts-failing'],
+  },
+];

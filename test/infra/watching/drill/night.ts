@@ -1,0 +1,123 @@
+/**
+ * A night on call in the simulated world: the schedule invokes the function each minute, CloudWatch evaluates the
+ * alarms, and a person looks with `status` and `doctor`.
+ */
+import type { TemplateRecord } from '../../../../lab/world/coderd/tables/templates.ts';
+import type { EcsTask } from '../../../../lab/world/ecs/task.ts';
+import { plusMs } from '../../../../lambda/decision/model/brands.ts';
+import type { Tags } from '../../../../lambda/decision/model/tags.ts';
+import { MINUTE_MS } from '../../../../lambda/decision/model/units.ts';
+import { InvocationError } from '../../../../lambda/look/invocation.ts';
+import type { LookResult } from '../../../../lambda/look/look.ts';
+import { lookEvent } from '../../../../lambda/look/look-event.ts';
+import type { Ports } from '../../../../lambda/look/ports.ts';
+import { waitLine } from '../../../../lambda/look/waits/wait-line.ts';
+import { WaitRecord } from '../../../../lambda/look/waits/wait-record.ts';
+import { FullViewAge } from '../../../../lambda/telemetry/full-view-age.ts';
+import { lookMetrics, rareMetrics } from '../../../../lambda/telemetry/look-metrics.ts';
+import type { Answer } from '../../../support/cli-run.ts';
+import { type CommandLab, putLine } from '../../../support/command-lab.ts';
+import { invokeOnce, type LabPool } from '../../../support/lab.ts';
+import { CloudWatch } from './cloudwatch.ts';
+
+export const CPU: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, max: 4 };
+
+export class Night {
+  readonly lab: CommandLab;
+  readonly cloudWatch = new CloudWatch();
+  /** What a closed route makes of the function's ports. */
+  route: (ports: Ports) => Ports = (ports) => ports;
+  /** Whether the schedule invokes the function. */
+  isScheduled = true;
+  /** Whether the function's log group takes lines; metrics travel in them. */
+  isLogging = true;
+  /** Whether people start a workspace each four minutes. */
+  people = true;
+  #eachMinute: (minute: number) => void = () => {};
+  readonly #age: FullViewAge;
+  readonly #waits = new WaitRecord();
+  readonly #templates = new Map<string, TemplateRecord>();
+  #minute = 0;
+
+  constructor(lab: CommandLab) {
+    this.lab = lab;
+    this.#age = new FullViewAge({ now: () => lab.world.timeline.now(), sleep: async () => {} });
+  }
+
+  get world(): CommandLab['world'] {
+    return this.lab.world;
+  }
+
+  /** People start so many workspaces, each of which builds for so long. */
+  submit(workspaces: number, minutes = 1, tags: Tags = {}): void {
+    const { coderd } = this.world;
+    const key = JSON.stringify(tags);
+    const template = this.#templates.get(key) ?? coderd.addTemplate({ organization: 'default', tags });
+    this.#templates.set(key, template);
+    for (let count = 0; count < workspaces; count++)
+      coderd.build(coderd.workspaces.add({ template }), 'start', { durationMs: minutes * MINUTE_MS });
+  }
+
+  /** From now on this happens at the start of each minute. */
+  always(eachMinute: (minute: number) => void): void {
+    this.#eachMinute = eachMinute;
+  }
+
+  openRoutes(): void {
+    this.route = (ports) => ports;
+  }
+
+  /** Tasks of the pool that ECS wants to run. */
+  tasks(pool = 'cpu'): readonly EcsTask[] {
+    return [...this.world.service(pool).tasks].filter(({ isWanted }) => isWanted);
+  }
+
+  cancelWaiting(): void {
+    for (const job of this.world.coderd.openJobs())
+      if (job.startedAt === undefined) this.world.coderd.cancelJob(job.id);
+  }
+
+  async pass(minutes: number): Promise<void> {
+    for (let passed = 0; passed < minutes; passed++) {
+      const { timeline } = this.world;
+      const nextAt = plusMs(timeline.now(), MINUTE_MS);
+      this.#minute += 1;
+      if (this.people && this.#minute % 4 === 1) this.submit(1, 2);
+      this.#eachMinute(this.#minute);
+      if (this.isScheduled) await this.#invoke();
+      timeline.advanceTo(nextAt);
+      this.cloudWatch.endMinute();
+    }
+  }
+
+  /** What a person sees in a terminal. */
+  async seen(...command: readonly string[]): Promise<Answer> {
+    return this.lab.callIn({ answerMs: 60_000, registry: 'http://127.0.0.1:1' }, ...command);
+  }
+
+  get minute(): number {
+    return this.#minute;
+  }
+
+  async #invoke(): Promise<void> {
+    const { world, config } = this.lab;
+    try {
+      const ports = this.route(this.lab.ports());
+      await invokeOnce({ world, config, ports, onLook: (result) => this.#publish(result) });
+      this.cloudWatch.put({ Errors: 0 });
+    } catch (error) {
+      if (!(error instanceof InvocationError)) throw error;
+      this.cloudWatch.put({ Errors: 1 });
+    }
+  }
+
+  #publish(result: LookResult): void {
+    if (!this.isLogging) return;
+    const { waits, missed } = this.#waits.after(result, 400);
+    const event = lookEvent({ result, calls: {}, durationMs: 400 }, missed);
+    putLine(this.lab, { message: 'look', ...event });
+    for (const wait of waits) putLine(this.lab, { message: 'wait', ...waitLine(wait) });
+    this.cloudWatch.put(lookMetrics(result, event, this.#age.after(result.plan)));
+    this.cloudWatch.put(rareMetrics(result.plan));
+  }
+}
