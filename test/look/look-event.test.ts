@@ -213,6 +213,21 @@ describe('the metrics of a look', () => {
     expect(metricsOf({ ...result, plan: { ...result.plan, pools } }).PoolsAtMax).toBe(0);
   });
 
+  it.each([
+    { busy: 0, of: 4, atMax: 0, because: 'the daemons of a wrong key take no jobs' },
+    { busy: 1, of: 4, atMax: 0, because: 'ECS has refused the other three, or they freeze' },
+    { busy: 2, of: 4, atMax: 1, because: 'two more builds have just ended' },
+    { busy: 0, of: 0, atMax: 1, because: 'other pools have all tasks that `maxTasks` allows' },
+  ])('count a limited pool of which $busy of $of tasks build as $atMax: $because', ({ busy, of, atMax }) => {
+    const { plan, ...result } = resultOn(BUSY);
+    const pools = plan.pools.flatMap((pool) =>
+      pool.name === 'gpu'
+        ? [{ ...pool, daemons: { ...pool.daemons, busy }, desired: { ...pool.desired, to: of } }]
+        : [],
+    );
+    expect(metricsOf({ ...result, plan: { ...plan, pools } }).PoolsAtMax).toBe(atMax);
+  });
+
   it('include the remaining days of the token only before it expires', () => {
     const { plan } = resultOn(BUSY);
     expect(rareMetrics(plan).TokenDaysLeft).toBeUndefined();

@@ -16,6 +16,7 @@ import type { Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { covers, displayTags, type TagSet, tagKey } from '../model/tags.ts';
 import { MINUTE_MS } from '../model/units.ts';
 import { priceOf } from '../settings/prices.ts';
+import type { PoolView } from '../supply/supply.ts';
 import type { ForeignIn } from '../supply/unlisted-daemons.ts';
 
 /** How coderd gives jobs up: those that have waited for longer, at most so many a minute. */
@@ -248,6 +249,7 @@ function remedyOf(
   if (decision === undefined || limits.length === 0 || !limits.every((limit) => MOVABLE.has(limit)))
     return { limits, tasks: null };
   const { view, capacity, tasks: needed, held } = decision.need;
+  if (areUseless(view)) return { limits: [], tasks: null };
   const more = moreTasks(decision, alike, played);
   if (more === null) return { limits, tasks: null };
   const max = view.share?.max ?? view.pool.max;
@@ -260,6 +262,12 @@ function remedyOf(
     'capped-at-dollars-per-hour': more * priceOf(view.pool) > held.rest.budget,
   };
   return { limits: LIMITS.filter((limit) => codes.has(limit) || reached[limit]), tasks };
+}
+
+/** Whether half of the pool's tasks take none of its jobs: their daemons have other tags, or do not register. */
+function areUseless({ tasks }: PoolView): boolean {
+  const useless = tasks.filter(({ hasOtherTags, isLate }) => hasOtherTags || isLate).length;
+  return useless > 0 && useless * 2 >= tasks.length;
 }
 
 /** The least number of further tasks with which all these jobs start in time; null: none does. */

@@ -128,6 +128,8 @@ describe('what would serve all', () => {
     cpu B B, pin 2; 30 jobs 30s          | ${FIVE}                          | ${['pinned']}       | ${null} | no number helps before the pin ends
     cpu B B, paused; 30 jobs 30s         | ${FIVE}                          | ${['paused']}       | ${null} | nor before the pause ends
     cpu, max 2; 30 jobs 30s              | ${all(FIVE, failing('cpu', 3))}  | ${[MAX, 'starts-failing']} | ${null} | nor before tasks start
+    cpu I2m I2m, max 2, daemons [gpu]; 30 jobs 30s | ${FIVE}                | ${[]}               | ${null} | more daemons with a wrong key would take none
+    cpu B I2m, max 2, daemons [gpu]; 30 jobs 30s | ${FIVE}                  | ${[]}               | ${null} | nor if one of them builds for others
     cpu B B, max 2; 12 jobs 30s; 30 prebuilds 30s | ${FIVE}                 | ${[MAX]}            | ${9}    | the jobs of people come first
   `)('is $tasks tasks of $world, limited by $limits: $because', ({ world, change, limits, tasks }) => {
     expect(found(world, change)).toMatchObject([{ pool: 'cpu', limits, tasks }]);

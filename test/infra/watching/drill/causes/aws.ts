@@ -66,7 +66,7 @@ export const AWS: readonly Cause[] = [
     mend: ({ world }) => world.ecs.failing.clear(),
     act: 'wait for AWS',
     words: /desired count/,
-    rings: ['failing-ticks', 'job-waits', 'pool-at-max'],
+    rings: ['failing-ticks', 'job-waits'],
   },
   {
     cause: "the pool's service was deleted by hand",

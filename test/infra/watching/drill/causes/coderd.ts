@@ -249,6 +249,6 @@ export const CODERD: readonly Cause[] = [
     mend: ({ world }) => world.renewKey('cpu'),
     act: 'store the right key',
     words: /tags gpu=a10/,
-    rings: ['job-waits', 'pool-at-max'],
+    rings: ['job-waits'],
   },
 ];
