@@ -200,9 +200,13 @@ function hiddenIn({ leftOut = [] }: Reading<Service>): readonly NamedService[] {
 /** Reads services, tasks and protections of the cluster. Does not throw. */
 export async function observeEcs(ecs: ReadableEcs, now?: EpochMs): Promise<Snapshot['ecs']> {
   const services = await ecs.services(undefined, now);
-  const tasks = await ecs.tasks([...services.items, ...hiddenIn(services)]);
+  const named = [...services.items, ...hiddenIn(services)];
+  const tasks = await ecs.tasks(named);
+  // tasks of services that no list has are only counted
+  const groups = new Set(named.map(({ serviceName }) => `service:${serviceName}`));
   const running = tasks.items.filter(
-    ({ lastStatus, desiredStatus }) => lastStatus === 'RUNNING' && desiredStatus === 'RUNNING',
+    ({ group = '', lastStatus, desiredStatus }) =>
+      groups.has(group) && lastStatus === 'RUNNING' && desiredStatus === 'RUNNING',
   );
   const protections = await ecs.protections(running.map(({ taskArn }) => taskArn));
   const { cluster, stack, ownsCluster } = ecs;

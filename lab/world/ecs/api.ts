@@ -12,7 +12,7 @@ import { DESCRIPTIONS, TAGGING } from './people.ts';
 import { DEFAULT_MINUTES, MAX_MINUTES } from './protection.ts';
 import { type EcsTask, type EcsTaskState, expiryOf } from './task.ts';
 import type { BucketName } from './throttle.ts';
-import { type TaskView, wireProtection, wireService, wireTask } from './wire.ts';
+import { type TaskView, wireProtection, wireService, wireTags, wireTask } from './wire.ts';
 
 const cluster = z.string().optional();
 const names = z.array(z.string());
@@ -25,7 +25,7 @@ const listTasksRequest = z.object({
   serviceName: z.string().optional(),
   desiredStatus: z.string().default('RUNNING'),
 });
-const describeTasksRequest = z.object({ cluster, tasks: names });
+const describeTasksRequest = z.object({ cluster, tasks: names, include: names.optional() });
 const getTaskProtectionRequest = z.object({ cluster, tasks: names.default([]) });
 const updateTaskProtectionRequest = z.object({
   cluster,
@@ -135,12 +135,16 @@ function listTasks(model: EcsModel, request: z.output<typeof listTasksRequest>) 
 
 function describeTasks(model: EcsModel, request: z.output<typeof describeTasksRequest>) {
   checkCount('Tasks', request.tasks, 100);
+  const withTags = request.include?.includes('TAGS') ?? false;
+  if (withTags && model.refusesTagsOfTasks)
+    throw new AwsError('AccessDeniedException', 'not authorized to perform: ecs:ListTagsForResource');
   const found = request.tasks.map((named) => {
     const task = model.knownTask(named);
     const state = task && model.seen(task.states);
     if (task === undefined || state === undefined) return { failure: missing(fullArn(model, 'task', named)) };
     const row = wireTask(model.clusterArn, task, state);
-    const shown = model.tellsPulls ? row : { ...row, pullStartedAt: undefined, pullStoppedAt: undefined };
+    const told = model.tellsPulls ? row : { ...row, pullStartedAt: undefined, pullStoppedAt: undefined };
+    const shown = withTags ? { ...told, ...wireTags(task.identity) } : told;
     return { task: model.unreadable.has(task.identity.id) ? { ...shown, lastStatus: undefined } : shown };
   });
   return {

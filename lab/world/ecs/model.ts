@@ -9,9 +9,11 @@ import {
   type EpochMs,
   lastPart,
   plusMs,
+  poolOfPart,
   type ServiceArn,
   type TaskArn,
 } from '../../../lambda/decision/model/brands.ts';
+import { POOL_TAG, STACK_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import { AwsError, type Endless, invalidParameter } from '../base/aws-service.ts';
 import type { Random } from '../base/random.ts';
 import type { Timeline } from '../base/timeline.ts';
@@ -116,6 +118,8 @@ export class EcsModel {
   tellsPulls = true;
   /** Tags of tasks that a person has set, by `<task id> <key>`. */
   readonly taskTags = new Map<string, string>();
+  /** Whether DescribeTasks with tags needs a permission that the autoscaler lacks (docs/internals/aws.md §2, "Requests"). */
+  refusesTagsOfTasks = false;
   /** Ids of tasks that ECS no longer knows. */
   readonly forgotten = new Set<string>();
   /** Services, by name, that Application Auto Scaling keeps within bounds. */
@@ -412,6 +416,7 @@ export class EcsModel {
       definition,
       place: this.#subnets.take(zone ?? ''),
       serviceName: name,
+      tags: tagsOfTasks(service.state.tags),
       provider,
       sidecar: this.#options.sidecar ?? 'none',
       startedBy: deployment.id,
@@ -463,3 +468,12 @@ const protectionView = (task: EcsTask) => ({
   isProtected: task.isProtected,
   startedBy: task.identity.startedBy,
 });
+
+/** The stack gives the task definition these tags, and its service gives them to each new task. */
+function tagsOfTasks(tags: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const { [POOL_TAG]: pool, [STACK_TAG]: stack } = tags;
+  return {
+    ...(pool !== undefined && { [POOL_TAG]: poolOfPart(pool) }),
+    ...(stack !== undefined && { [STACK_TAG]: stack }),
+  };
+}

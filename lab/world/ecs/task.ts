@@ -75,6 +75,8 @@ export type TaskIdentity = {
   readonly definition: TaskDefinition;
   readonly place: Place;
   readonly serviceName: string;
+  /** Those of its definition, as services of the stack give them. */
+  readonly tags: Readonly<Record<string, string>>;
   /** The id of its deployment. */
   readonly startedBy: string;
 };

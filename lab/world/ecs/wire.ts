@@ -58,7 +58,7 @@ function serviceAnswer(clusterArn: string, service: EcsService, state: ServiceSt
   };
 }
 
-const wireTags = ({ tags }: ServiceState) => ({
+export const wireTags = ({ tags }: Pick<ServiceState, 'tags'>) => ({
   tags: Object.entries(tags).map(([key, value]) => ({ key, value })),
 });
 
@@ -88,6 +88,7 @@ function taskAnswer(clusterArn: string, task: EcsTask, state: EcsTaskState) {
     ...wireTimes(state),
     attachments: state.lastStatus === WITHOUT_INTERFACE ? [] : [wireAttachment(task, state)],
     containers: [...wireSidecar(task, state), wireContainer(task, state)],
+    tags: [],
   };
 }
 

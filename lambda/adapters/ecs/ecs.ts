@@ -5,7 +5,7 @@
  * Calls run in parallel and stay within AWS's bucket of 100 cluster reads, refilled with 20 a
  * second (docs/internals/aws.md §2). In a shared cluster tasks are listed by service, so other
  * services cost nothing. In a cluster of the stack's own, or for many services, lists of the whole
- * cluster take fewer calls.
+ * cluster take fewer calls, and show tasks of pools whose service no list has.
  */
 import {
   DescribeServicesCommand,
@@ -15,13 +15,14 @@ import {
   GetTaskProtectionCommand,
   ListServicesCommand,
   ListTasksCommand,
+  type TaskField,
   UpdateServiceCommand,
   UpdateTaskProtectionCommand,
 } from '@aws-sdk/client-ecs';
 import * as z from 'zod';
 import type { EpochMs, ServiceArn, TaskArn } from '../../decision/model/brands.ts';
-import { batchesOf } from '../../decision/model/collections.ts';
-import { POOL_TAG } from '../../decision/model/service-tags.ts';
+import { batchesOf, partition } from '../../decision/model/collections.ts';
+import { isOwn, POOL_TAG, tagOf } from '../../decision/model/service-tags.ts';
 import type { Protection, Reading, Service, Task } from '../../decision/model/snapshot.ts';
 import { MINUTE_MS } from '../../decision/model/units.ts';
 import { placementEvents } from '../../decision/supply/placement.ts';
@@ -32,6 +33,8 @@ import { joinRows, type Rows, readingOfRows } from '../shared/rows.ts';
 import { describeSchemaMismatch } from '../shared/schema-mismatch.ts';
 import { NO_POOL, protectionRows, serviceRows, taskRows } from './schemas.ts';
 
+/** The group of a task begins with it, and ends with the name of the service. */
+const SERVICE = 'service:';
 const PAGE = 100;
 const SERVICES_A_CALL = 10;
 const TASKS_A_CALL = 100;
@@ -87,6 +90,8 @@ export class EcsAdapter implements Ecs {
   #answeredAt: EpochMs | undefined;
   readonly #parseWith: Parse;
   #arns: Promise<Listed> | undefined;
+  /** The groups of listed services that are no pool's. */
+  readonly #others = new Set<string>();
   /** By the function's clock. Undefined: not in a look. */
   #lookedAt: EpochMs | undefined;
   #stopped: StoppedTasks | undefined;
@@ -115,7 +120,8 @@ export class EcsAdapter implements Ecs {
       signal?.throwIfAborted();
       const rows = joinRows(parts);
       const leftOut = rows.leftOut.filter(({ of }) => of !== NO_POOL);
-      const tagged = rows.items.filter(({ tags }) => tags.some(({ key }) => key === POOL_TAG));
+      const [tagged, others] = partition(rows.items, (service) => tagOf(service, POOL_TAG) !== undefined);
+      for (const { serviceName } of others) this.#others.add(SERVICE + serviceName);
       // Later looks of this invocation describe only services of pools.
       if (leftOut.length === 0)
         this.#arns = Promise.resolve({ items: tagged.map(({ serviceArn }) => serviceArn), incomplete });
@@ -130,14 +136,40 @@ export class EcsAdapter implements Ecs {
       const parts = await Promise.all(
         batchesOf(arns, TASKS_A_CALL).map((batch) => this.#describeTasks(batch, signal)),
       );
-      const groups = new Set(names.map((name) => `service:${name}`));
+      const groups = new Set(names.map((name) => SERVICE + name));
       const { items, leftOut } = joinRows(parts);
+      const [own, others] = partition(items, ({ group = '' }) => groups.has(group));
       return {
-        items: items.filter(({ group }) => group !== undefined && groups.has(group)),
+        items: [...own, ...(await this.#ofUnlistedPools(others, signal))],
         leftOut: leftOut.filter(({ of }) => of === undefined || groups.has(of)),
         incomplete,
       };
     });
+  }
+
+  /**
+   * Of tasks in other groups: those of this stack's pools whose service no list has. Only tags tell whose they are.
+   * If ECS does not give them, there are none: such tasks only count against limits.
+   */
+  async #ofUnlistedPools(tasks: readonly Task[], signal: Signal): Promise<readonly Task[]> {
+    const unexplained = tasks.filter(
+      ({ group = '', desiredStatus }) =>
+        group.startsWith(SERVICE) && !this.#others.has(group) && desiredStatus === 'RUNNING',
+    );
+    try {
+      const parts = await Promise.all(
+        batchesOf(unexplained, TASKS_A_CALL).map((batch) =>
+          this.#describeTasks(
+            batch.map(({ taskArn }) => taskArn),
+            signal,
+            ['TAGS'],
+          ),
+        ),
+      );
+      return joinRows(parts).items.filter(({ tags = [] }) => isOwn({ tags }, this.stack));
+    } catch {
+      return [];
+    }
   }
 
   protections(tasks: readonly TaskArn[], signal?: AbortSignal): Promise<Reading<Protection>> {
@@ -309,8 +341,8 @@ export class EcsAdapter implements Ecs {
     );
   }
 
-  async #describeTasks(tasks: readonly string[], signal: Signal): Promise<Rows<Task>> {
-    const command = new DescribeTasksCommand({ cluster: this.cluster, tasks: [...tasks] });
+  async #describeTasks(tasks: readonly string[], signal: Signal, include?: TaskField[]): Promise<Rows<Task>> {
+    const command = new DescribeTasksCommand({ cluster: this.cluster, tasks: [...tasks], include });
     const answer = await this.#client.send(command, within(signal));
     return this.#parse('DescribeTasks', taskRows, answer.tasks);
   }

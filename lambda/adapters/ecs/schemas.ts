@@ -9,6 +9,8 @@ const taskArn = z.string() as unknown as z.ZodType<TaskArn, TaskArn>;
 const serviceArn = z.string() as unknown as z.ZodType<ServiceArn, ServiceArn>;
 const count = z.int().nonnegative();
 
+const tag = z.object({ key: z.string(), value: z.string() });
+
 const deployment = z.object({
   id: z.string().optional(),
   status: z.string().optional(),
@@ -38,7 +40,7 @@ export const serviceSchema = z.object({
     .array(z.object({ id: z.string().optional(), createdAt: time, message: z.string() }))
     .exactOptional(),
   deploymentConfiguration: deploymentConfiguration.optional(),
-  tags: z.array(z.object({ key: z.string(), value: z.string() })).default([]),
+  tags: z.array(tag).default([]),
 });
 
 const container = z.object({
@@ -66,6 +68,7 @@ export const taskSchema = z.object({
   stopCode: z.string().optional(),
   stoppedReason: z.string().optional(),
   containers: z.array(container).default([]),
+  tags: z.array(tag).optional(),
 });
 
 export const protectionSchema = z.object({
@@ -78,7 +81,7 @@ export const serviceRows = rowsOf(serviceSchema, poolIn);
 export const taskRows = rowsOf(taskSchema, (row) => textAt(row, 'group'));
 export const protectionRows = rowsOf(protectionSchema, (row) => textAt(row, 'taskArn'));
 
-const tagList = z.object({ tags: z.array(z.object({ key: z.string(), value: z.string() })) });
+const tagList = z.object({ tags: z.array(tag) });
 /** Of a service that is not a pool's. */
 export const NO_POOL = '';
 

@@ -267,6 +267,8 @@ export type Task = {
     readonly reason?: string | undefined;
     readonly networkInterfaces?: readonly { readonly privateIpv4Address?: string | undefined }[] | undefined;
   }[];
+  /** Read only of tasks whose service no list has: nothing else tells their pool. */
+  readonly tags?: readonly { readonly key: string; readonly value: string }[] | undefined;
 };
 
 export type Protection = {

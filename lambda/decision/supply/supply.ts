@@ -12,7 +12,7 @@ import { deriveOverrides } from '../settings/overrides.ts';
 import { partsOf } from '../settings/parts.ts';
 import { type InForce, settingsInForce } from '../settings/settings-in-force.ts';
 import { type Credential, deriveCredentials } from './credentials.ts';
-import { type DaemonIndex, indexDaemons, nameInParts } from './daemons.ts';
+import { type DaemonIndex, indexDaemons, nameInParts, taskId } from './daemons.ts';
 import { listsFor } from './left-out.ts';
 import { isOldRevision, withShutOut } from './older-tasks.ts';
 import { type PoolStarts, startsOf } from './pool-starts.ts';
@@ -238,7 +238,7 @@ function overridesOf({ name }: PoolConfig, snapshot: Snapshot) {
 
 /** The tasks of all parts: their daemons have the same name. */
 function tasksOfPool(
-  { name }: PoolConfig,
+  { name }: Pick<PoolConfig, 'name'>,
   { ecs }: Snapshot,
   byGroup: PoolViewInput['byGroup'],
 ): readonly Task[] {
@@ -248,31 +248,40 @@ function tasksOfPool(
 }
 
 /**
- * Counts the tasks of services that are several, that drain, or whose rows could not be read; at least as
- * many as coderd lists live daemons of the pool, because no list may have its service.
+ * Counts the tasks of services that are several, that drain, whose rows could not be read, or that no list has.
+ * Those of the last have tags; older ones lack them, so there are at least as many as coderd lists live daemons.
  */
 function countUnmanaged(
-  { name }: PoolConfig,
-  {
-    snapshot: { ecs },
-    byGroup,
-    index,
-  }: Pick<PoolViewInput, 'snapshot' | 'byGroup'> & Pick<PoolView, 'index'>,
+  { name, spot }: PoolConfig,
+  { snapshot, byGroup, index }: Pick<PoolViewInput, 'snapshot' | 'byGroup'> & Pick<PoolView, 'index'>,
 ): number {
+  const { ecs } = snapshot;
+  const pooled = poolOfPart(name);
   const tasksOf = (serviceName: string): readonly Task[] =>
     (byGroup.get(`service:${serviceName}`) ?? []).filter(isKeptRunning);
   const { items, leftOut = [] } = ecs.services;
   const own = items.filter((service) => tagOf(service, POOL_TAG) === name && !isForeign(service, ecs.stack));
-  const daemons = index?.namedAfter(poolOfPart(name)) ?? [];
-  const live = daemons.filter((daemon) => index?.activity(daemon) !== 'offline').length;
+  const daemons = index?.namedAfter(pooled) ?? [];
   const ids = new Set(daemons.map((daemon) => nameInParts(daemon.name).ending));
   const hidden = leftOut.flatMap(({ row, of }) => {
     const tasks = of === undefined || of === name ? tasksOf(lastPart(row)) : [];
     // whose service it is, only the names of the daemons tell
     return of === name ? tasks : tasks.filter(({ taskArn }) => ids.has(lastPart(taskArn)));
   });
-  return Math.max(own.flatMap(({ serviceName }) => tasksOf(serviceName)).length + hidden.length, live);
+  const tagged = [...byGroup.values()].flat().filter(({ tags = [] }) => poolOfService({ tags }) === pooled);
+  const unlisted = tagged.filter((task) => isKeptRunning(task) && isOnSpot(task) === spot);
+  const counted = [...own.flatMap(({ serviceName }) => tasksOf(serviceName)), ...hidden, ...unlisted];
+  // the daemons of the other part's tasks have the same name
+  const others = new Set([...tasksOfPool({ name }, snapshot, byGroup), ...tagged].map(taskId)).difference(
+    new Set(counted.map(taskId)),
+  );
+  const live = daemons.filter(
+    (daemon) => index?.activity(daemon) !== 'offline' && !others.has(nameInParts(daemon.name).ending),
+  );
+  return Math.max(counted.length, live.length);
 }
+
+const isOnSpot = ({ capacityProviderName }: Task): boolean => capacityProviderName === 'FARGATE_SPOT';
 
 const createdAt = (task: Task): number => task.createdAt ?? 0;
 

@@ -1,7 +1,8 @@
 /** How a pool counts against the limits over all pools while its service cannot be read. */
 import { expect, it } from 'vitest';
+import { POOL_TAG, tagOf } from '../../../lambda/decision/model/service-tags.ts';
 import type { PoolMemory, Snapshot } from '../../../lambda/decision/model/snapshot.ts';
-import { ago, aJob, MINUTE, poolName } from '../../support/parts.ts';
+import { ago, aJob, arnOf, aTask, MINUTE, poolName } from '../../support/parts.ts';
 import { deliberateOn } from '../../support/stocked.ts';
 
 type Row = {
@@ -76,6 +77,40 @@ it.each<Row>([
     pending: Array.from({ length: 8 }, () => aJob({})),
     limits: { maxTasks: 10 },
     change: (snapshot) => hidden(starting ? withStart(snapshot) : snapshot, memory),
+  });
+  const b = pools.find(({ need }) => need.view.pool.name === 'b');
+  expect((b?.need.tasks.granted ?? 0) - (b?.need.capacity.total ?? 0)).toBe(launches);
+});
+
+it.each([
+  { scenario: 'tasks that start', of: 'a', launches: 2 },
+  { scenario: 'tasks that stop', of: 'a', task: { desiredStatus: 'STOPPED' }, launches: 8 },
+  { scenario: 'tasks that have stopped', of: 'a', task: { lastStatus: 'STOPPED' }, launches: 8 },
+  { scenario: 'tasks of another pool', of: 'ab', launches: 8 },
+  { scenario: 'tasks on Spot of a pool on Spot', of: 'a', spot: true, isSpot: true, launches: 2 },
+  { scenario: 'tasks on Spot of a pool on demand', of: 'a', isSpot: true, launches: 8 },
+])('beside a pool that no list has, eight jobs launch $launches of at most 10 tasks: $scenario', (row) => {
+  const { of, task = {}, spot = false, isSpot = false, launches } = row;
+  const unlisted = Array.from({ length: 8 }, (_, index) =>
+    aTask({
+      ...{ taskArn: arnOf(900 + index), group: 'service:unlisted', lastStatus: 'PENDING' },
+      tags: [{ key: POOL_TAG, value: of }],
+      ...(isSpot && { capacityProviderName: 'FARGATE_SPOT' }),
+      ...task,
+    }),
+  );
+  const { pools } = deliberateOn({
+    pools: { a: { config: { tags: { pool: 'a' }, spot } }, b: { config: { max: 20 } } },
+    pending: Array.from({ length: 8 }, () => aJob({})),
+    limits: { maxTasks: 10 },
+    change: ({ ecs, ...snapshot }) => ({
+      ...snapshot,
+      ecs: {
+        ...ecs,
+        services: { ...ecs.services, items: ecs.services.items.filter((it) => tagOf(it, POOL_TAG) !== 'a') },
+        tasks: { ...ecs.tasks, items: [...ecs.tasks.items, ...unlisted] },
+      },
+    }),
   });
   const b = pools.find(({ need }) => need.view.pool.name === 'b');
   expect((b?.need.tasks.granted ?? 0) - (b?.need.capacity.total ?? 0)).toBe(launches);
