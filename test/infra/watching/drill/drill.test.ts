@@ -1,32 +1,87 @@
 /** Nights on call: what the alarms say, by minute, while something is wrong in the simulated world. */
 import { describe, expect, it } from 'vitest';
-import { commandLabs } from '../../../support/command-lab.ts';
-import type { LabPool } from '../../../support/lab.ts';
+import { plusMs } from '../../../../lambda/decision/model/brands.ts';
+import { MINUTE_MS } from '../../../../lambda/decision/model/units.ts';
+import { InvocationError } from '../../../../lambda/look/invocation.ts';
+import type { LookResult } from '../../../../lambda/look/look.ts';
+import { lookEvent } from '../../../../lambda/look/look-event.ts';
+import type { Ports } from '../../../../lambda/look/ports.ts';
+import { FullViewAge } from '../../../../lambda/telemetry/full-view-age.ts';
+import { lookMetrics, rareMetrics } from '../../../../lambda/telemetry/look-metrics.ts';
+import { invokeOnce, type LabOptions, type LabPool, startLongLab } from '../../../support/lab.ts';
 import { withoutCoderd } from '../../../support/without-coderd.ts';
-import { withoutOrganization } from './closed-routes.ts';
-import { CPU, Night } from './night.ts';
+import { CloudWatch } from './cloudwatch.ts';
 
-const { start } = commandLabs();
+const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, max: 4 };
 
-/** A night in which nobody starts a workspace but the test. */
-async function aNight(pools: readonly LabPool[] = [CPU]) {
-  const night = new Night(await start({ pools }));
-  night.people = false;
+/** A night in which the schedule invokes the function each minute. */
+async function aNight(options: LabOptions = { pools: [cpu] }) {
+  const on = await startLongLab(options);
+  const { world, config } = on;
+  const { timeline, ecs } = world;
+  const cloudWatch = new CloudWatch();
+  const age = new FullViewAge({ now: () => timeline.now(), sleep: async () => {} });
+  let isDown = false;
+  let deleted: string | undefined;
+  const publish = (result: LookResult): void => {
+    const event = lookEvent({ result, calls: {}, durationMs: 0 });
+    cloudWatch.put(lookMetrics(result, event, age.after(result.plan)));
+    cloudWatch.put(rareMetrics(result.plan));
+  };
+  const invoke = async (): Promise<void> => {
+    const given = withoutOrganization(on.ports(), deleted);
+    const ports = isDown ? withoutCoderd(given) : given;
+    try {
+      await invokeOnce({ world, config, ports, onLook: publish });
+      cloudWatch.put({ Errors: 0 });
+    } catch (error) {
+      if (!(error instanceof InvocationError)) throw error;
+      cloudWatch.put({ Errors: 1 });
+    }
+  };
   return {
-    submit: (jobs: number, minutes?: number) => night.submit(jobs, minutes),
-    failStarts: (reason?: string) =>
-      night.world.ecs.failStarts(night.world.service('cpu').identity.name, reason),
+    submit: (jobs: number, minutes = 1) => {
+      for (let job = 0; job < jobs; job++)
+        world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: minutes * MINUTE_MS });
+    },
+    failStarts: (reason?: string) => ecs.failStarts(world.service('cpu').identity.name, reason),
     takeDown: (down: boolean) => {
-      night.route = down ? withoutCoderd : (ports) => ports;
+      isDown = down;
     },
     deleteOrganization: (name: string) => {
-      night.route = (ports) => withoutOrganization(ports, name);
+      deleted = name;
     },
     pass: async (minutes: number) => {
-      await night.pass(minutes);
-      return night.cloudWatch.alarms();
+      for (let minute = 0; minute < minutes; minute++) {
+        const nextAt = plusMs(timeline.now(), MINUTE_MS);
+        await invoke();
+        timeline.advanceTo(nextAt);
+        cloudWatch.endMinute();
+      }
+      return cloudWatch.alarms();
     },
   };
+}
+
+function withoutOrganization({ coderd, ...ports }: Ports, deleted: string | undefined): Ports {
+  const organizations: Ports['coderd']['organizations'] = async () => {
+    const known = await coderd.organizations();
+    return { ...known, items: known.items.filter(({ name }) => name !== deleted) };
+  };
+  // its methods are those of a class with private fields
+  const own: Ports['coderd'] = {
+    organizations,
+    buildInfo: () => coderd.buildInfo(),
+    jobs: (...of) => coderd.jobs(...of),
+    daemons: (...of) => coderd.daemons(...of),
+    jobsByIds: (...of) => coderd.jobsByIds(...of),
+    forecast: (...of) => coderd.forecast(...of),
+    recentJobs: (...of) => coderd.recentJobs(...of),
+    knowsEnd: (...of) => coderd.knowsEnd(...of),
+    tokenExpiry: (...of) => coderd.tokenExpiry(...of),
+    license: (...of) => coderd.license(...of),
+  };
+  return { ...ports, coderd: own };
 }
 
 const IMAGE = 'CannotPullContainerError: pull image manifest has been retried 7 time(s)';
@@ -60,7 +115,7 @@ describe('coderd that goes down while jobs wait', () => {
 
 describe('an organization that coderd no longer lists', () => {
   it('does not hide the outage of coderd after it', async () => {
-    const night = await aNight([CPU, { ...CPU, name: 'gone', organization: 'gone' }]);
+    const night = await aNight({ pools: [cpu, { ...cpu, name: 'gone', organization: 'gone' }] });
     night.deleteOrganization('gone');
     const before = await night.pass(10);
     expect(Object.keys(before).sort()).toEqual(['failing-ticks', 'sight-lost']);

@@ -1,6 +1,6 @@
 /** The function's ports while one of its routes is closed, or an organization is gone. */
-import type { Ports } from '../../../../lambda/look/ports.ts';
-import { failed } from '../../../support/without-coderd.ts';
+import type { Ports } from '../../../../../lambda/look/ports.ts';
+import { failed } from '../../../../support/without-coderd.ts';
 
 /** While ECS does not answer. */
 export function withoutEcs({ ecs, ...ports }: Ports): Ports {

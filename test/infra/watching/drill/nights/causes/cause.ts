@@ -1,5 +1,5 @@
 /** What goes wrong in a night of the drill. */
-import type { LabOptions, LabPool } from '../../../../support/lab.ts';
+import type { LabOptions, LabPool } from '../../../../../support/lab.ts';
 import type { Night } from '../night.ts';
 
 export type Cause = {

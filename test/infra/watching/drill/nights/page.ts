@@ -1,5 +1,5 @@
 /** Writes what the nights of the drill showed as docs/drill.md. */
-import { DESCRIPTIONS, type RungAlarm } from './cloudwatch.ts';
+import { DESCRIPTIONS, type RungAlarm } from '../cloudwatch.ts';
 import type { Played } from './played.ts';
 
 /** Whether `status` (as printed, or with `--explain`) and `doctor` have the words that lead to the cause. */
@@ -15,7 +15,7 @@ export function pageOf(groups: readonly (readonly [title: string, nights: readon
   return `${[
     '# What each cause looks like at night',
     '',
-    '<!-- Written by test/infra/watching/drill/nights.test.ts: do not edit. -->',
+    '<!-- written by test/infra/watching/drill/nights/nights.test.ts: do not edit. -->',
     '',
     `${all.length} nights in the simulated world: one pool with \`max: 4\`, and a person who starts a workspace each`,
     'four minutes. Minutes count from the cause. The person looks three minutes after the first mail, or after twenty',

@@ -1,6 +1,6 @@
 /** The drill: what each cause looks like by alarm, mail, `status` and `doctor`. It writes docs/drill.md. */
 import { describe, expect, it } from 'vitest';
-import { commandLabs } from '../../../support/command-lab.ts';
+import { commandLabs } from '../../../../support/command-lab.ts';
 import { AWS } from './causes/aws.ts';
 import type { Cause } from './causes/cause.ts';
 import { CODERD } from './causes/coderd.ts';
@@ -30,5 +30,5 @@ it('are all in docs/drill.md', async () => {
   const groups = GROUPS.map(
     ([title, causes]) => [title, causes.flatMap((cause) => played.get(cause) ?? [])] as const,
   );
-  await expect(pageOf(groups)).toMatchFileSnapshot('../../../../docs/drill.md');
+  await expect(pageOf(groups)).toMatchFileSnapshot('../../../../../docs/drill.md');
 });

@@ -2,23 +2,23 @@
  * A night on call in the simulated world: the schedule invokes the function each minute, CloudWatch evaluates the
  * alarms, and a person looks with `status` and `doctor`.
  */
-import type { TemplateRecord } from '../../../../lab/world/coderd/tables/templates.ts';
-import type { EcsTask } from '../../../../lab/world/ecs/task.ts';
-import { plusMs } from '../../../../lambda/decision/model/brands.ts';
-import type { Tags } from '../../../../lambda/decision/model/tags.ts';
-import { MINUTE_MS } from '../../../../lambda/decision/model/units.ts';
-import { InvocationError } from '../../../../lambda/look/invocation.ts';
-import type { LookResult } from '../../../../lambda/look/look.ts';
-import { lookEvent } from '../../../../lambda/look/look-event.ts';
-import type { Ports } from '../../../../lambda/look/ports.ts';
-import { waitLine } from '../../../../lambda/look/waits/wait-line.ts';
-import { WaitRecord } from '../../../../lambda/look/waits/wait-record.ts';
-import { FullViewAge } from '../../../../lambda/telemetry/full-view-age.ts';
-import { lookMetrics, rareMetrics } from '../../../../lambda/telemetry/look-metrics.ts';
-import type { Answer } from '../../../support/cli-run.ts';
-import { type CommandLab, putLine } from '../../../support/command-lab.ts';
-import { invokeOnce, type LabPool } from '../../../support/lab.ts';
-import { CloudWatch } from './cloudwatch.ts';
+import type { TemplateRecord } from '../../../../../lab/world/coderd/tables/templates.ts';
+import type { EcsTask } from '../../../../../lab/world/ecs/task.ts';
+import { plusMs } from '../../../../../lambda/decision/model/brands.ts';
+import type { Tags } from '../../../../../lambda/decision/model/tags.ts';
+import { MINUTE_MS } from '../../../../../lambda/decision/model/units.ts';
+import { InvocationError } from '../../../../../lambda/look/invocation.ts';
+import type { LookResult } from '../../../../../lambda/look/look.ts';
+import { lookEvent } from '../../../../../lambda/look/look-event.ts';
+import type { Ports } from '../../../../../lambda/look/ports.ts';
+import { waitLine } from '../../../../../lambda/look/waits/wait-line.ts';
+import { WaitRecord } from '../../../../../lambda/look/waits/wait-record.ts';
+import { FullViewAge } from '../../../../../lambda/telemetry/full-view-age.ts';
+import { lookMetrics, rareMetrics } from '../../../../../lambda/telemetry/look-metrics.ts';
+import type { Answer } from '../../../../support/cli-run.ts';
+import { type CommandLab, putLine } from '../../../../support/command-lab.ts';
+import { invokeOnce, type LabPool } from '../../../../support/lab.ts';
+import { CloudWatch } from '../cloudwatch.ts';
 
 export const CPU: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, max: 4 };
 

@@ -1,6 +1,6 @@
 /** Causes in coderd, in its token, and on the way to it. */
-import { DAY_MS, MINUTE_MS } from '../../../../../lambda/decision/model/units.ts';
-import { withoutCoderd } from '../../../../support/without-coderd.ts';
+import { DAY_MS, MINUTE_MS } from '../../../../../../lambda/decision/model/units.ts';
+import { withoutCoderd } from '../../../../../support/without-coderd.ts';
 import { withoutOrganization } from '../closed-routes.ts';
 import { CPU, type Night } from '../night.ts';
 import type { Cause } from './cause.ts';

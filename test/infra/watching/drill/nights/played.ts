@@ -1,7 +1,7 @@
 /** Plays a cause: a quiet time, the cause, a person who looks, and the end. */
-import type { commandLabs } from '../../../support/command-lab.ts';
+import type { commandLabs } from '../../../../support/command-lab.ts';
+import type { RungAlarm } from '../cloudwatch.ts';
 import type { Cause } from './causes/cause.ts';
-import type { RungAlarm } from './cloudwatch.ts';
 import { CPU, Night } from './night.ts';
 
 /** Minutes count from the cause. */
