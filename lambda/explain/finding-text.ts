@@ -11,6 +11,7 @@ import type { ReadingStatus } from '../decision/model/snapshot.ts';
 import { deadBuildsText, unknownBuildText } from './dead-build-text.ts';
 import { failingJobsText } from './failing-jobs-text.ts';
 import {
+  ageText,
   few,
   itOrThem,
   listOf,
@@ -122,11 +123,11 @@ const WORDS: {
     const apart = where === 'readings' ? 'before another list of the same look' : `ahead of ${clock}`;
     return `${prefix}${event[where]} ${seconds} s ${apart}. ${CLOCKS_DIFFER}`;
   },
-  'starts-failing': ({ pool, tasks, reason }) =>
-    `pool "${pool}": ${tasks === 0 ? 'tasks do not start' : `ECS lists ${some(tasks, 'task')} that failed to start since the last daemon registered`}: ${startHint(reason)}`,
+  'starts-failing': ({ pool, tasks, reason, notTriedSince }) =>
+    `pool "${pool}": ${tasks === 0 ? 'tasks do not start' : `ECS lists ${some(tasks, 'task')} that failed to start since the last daemon registered`}: ${startHint(reason)}${notTriedText(notTriedSince)}`,
   'starts-throttled': throttledText,
-  'placement-failing': ({ pool, tasks, since, reason }) =>
-    `pool "${pool}": ECS has failed to place ${some(tasks, 'task')} since ${timeText(since)}: ${startHint(reason)}. Jobs wait, or go to other pools with these tags`,
+  'placement-failing': ({ pool, tasks, since, reason, notTriedSince }) =>
+    `pool "${pool}": ECS has failed to place ${tasks === 0 ? 'tasks' : some(tasks, 'task')} since ${timeText(since)}: ${startHint(reason)}${notTriedSince === undefined ? '. Jobs wait, or go to other pools with these tags' : notTriedText(notTriedSince)}`,
   'build-died-with-task': deadBuildsText,
   'build-of-task-unknown': unknownBuildText,
   'daemons-without-task': ({ pool, daemons }) =>
@@ -134,6 +135,15 @@ const WORDS: {
   'jobs-waiting': ({ organization, tags, jobs, oldest, pool }) =>
     `organization "${organization}", tags ${tagText(tags)}: ${some(jobs, 'job')} pending for too long, the oldest since ${timeText(oldest)}${pool === null ? '' : `. ${jobs === 1 ? 'It waits' : 'They wait'} for pool "${pool}"`}`,
   'jobs-about-to-fail': failingJobsText,
+  'jobs-never-started': ({ organization, tags, jobs, failed, waitedMs, workspaces, pool }) => {
+    const when =
+      failed.from === failed.to
+        ? `at ${timeText(failed.to)}`
+        : `from ${timeText(failed.from)} to ${timeText(failed.to)}`;
+    const where = pool === null ? 'No pool has these tags' : `Pool "${pool}" has these tags`;
+    const builds = workspaces.length === 0 ? '' : `: ${few(workspaces)}`;
+    return `organization "${organization}", tags ${tagText(tags)}: coderd failed ${some(jobs, 'job')} ${when}, because no daemon took ${jobs === 1 ? 'it' : 'them'} in ${ageText(waitedMs / 1000)}. ${where}. Mend the cause, then start ${jobs === 1 ? 'it' : 'them'} again${builds}`;
+  },
   'workspaces-empty': ({ organization, jobs }) =>
     `organization "${organization}": coderd lists no workspaces, but ${some(jobs, 'workspace build')} ${jobs === 1 ? 'is' : 'are'} in the queue. Each pool keeps its last daemon`,
   'transitions-without-pool': (finding) =>
@@ -204,6 +214,12 @@ const WORDS: {
   'tasks-busy-for-long': ({ pool, tasks }) =>
     `pool "${pool}": ${some(tasks.length, 'task')} (${few(tasks)}) ${tasks.length === 1 ? 'has' : 'have'} run one build for a day or more. Terraform probably hangs, and the task stays until the build ends. Read the build's log in Coder, and cancel the build`,
 };
+
+function notTriedText(since: string | undefined): string {
+  return since === undefined
+    ? ''
+    : `. Not tried since ${timeText(since)}, as no job needs a task. The next start tells whether the cause is mended`;
+}
 
 function unreadSentence(finding: UnreadFinding): string {
   const where = finding.organization === undefined ? '' : `organization "${finding.organization}": `;

@@ -127,7 +127,10 @@ async function observeOrganization(
     coderd.jobs(organization, build),
     coderd.daemons(organization, build),
   ]);
-  const ids = daemons.items.flatMap((daemon) => previousJobToRead(daemon, { coderd, organization, daemons }));
+  const previous = daemons.items.flatMap((daemon) =>
+    previousJobToRead(daemon, { coderd, organization, daemons }),
+  );
+  const ids = [...previous, ...coderd.gone(organization, jobs)];
   const previousJobs: Reading<Job> =
     ids.length === 0
       ? { status: 'ok', items: [] }

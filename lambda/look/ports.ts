@@ -68,6 +68,11 @@ export interface Coderd {
   /** Whether an earlier look of this process saw the end of this job, and why it failed. Sends no request. */
   knowsEnd(organization: Organization, id: JobId): boolean;
   /**
+   * The jobs that earlier looks of this process saw pending, that this list of open jobs lacks, and that have waited
+   * for so long that coderd may have failed them. Sends no request.
+   */
+  gone(organization: Organization, open: Reading<Job>): readonly JobId[];
+  /**
    * When the token expires, at most an hour older than `now` (coderd's clock). Undefined: unknown,
    * or coderd extends the token with each use.
    */

@@ -62,6 +62,7 @@ export class TimeLimit {
       forecast: (organizations, when) => coderd.forecast(organizations, when),
       recentJobs: (organization, seen) => coderd.recentJobs(organization, seen),
       knowsEnd: (organization, id) => coderd.knowsEnd(organization, id),
+      gone: (organization, open) => coderd.gone(organization, open),
       tokenExpiry: (now) => this.#or(undefined, coderd.tokenExpiry(now)),
       license: (now, isDoubted) => this.#or({}, coderd.license(now, isDoubted)),
     };

@@ -1,7 +1,7 @@
 /** Computes the metric values of a look from its result and its log event. */
 import type { PoolName } from '../decision/model/brands.ts';
 import { sum } from '../decision/model/collections.ts';
-import type { DaemonCounts, Plan } from '../decision/model/plan.ts';
+import type { DaemonCounts, FindingOf, Plan } from '../decision/model/plan.ts';
 import type { Reading, Snapshot } from '../decision/model/snapshot.ts';
 import { DAY_MS } from '../decision/model/units.ts';
 import type { LookResult } from '../look/look.ts';
@@ -14,6 +14,7 @@ import {
   CONTESTED_METRIC,
   DEAD_METRIC,
   LICENSE_METRIC,
+  LOST_METRIC,
   type MetricName,
   type PoolMetricName,
   type RareMetricName,
@@ -42,9 +43,9 @@ export function lookMetrics(
   };
   const isActive = Object.values(activity).some((value) => value !== 0);
   const values = {
-    OldestPendingAge: oldestPendingSeconds,
+    OldestPendingAge: Math.max(oldestPendingSeconds, ...lostIn(plan).map(({ waitedMs }) => waitedMs / 1000)),
     UnservedJobs: unserved,
-    FailedStarts: total('failing'),
+    FailedStarts: total('failing') || failedBefore(plan),
     PoolsAtMax: plan.pools.filter(isAtMax).length,
     TickAge: fullViewAgeSeconds,
   };
@@ -55,6 +56,18 @@ export function lookMetrics(
     ...(isActive ? pick<keyof typeof activity>(activity, isKnown) : {}),
     ...pick<keyof typeof values>(values, (name) => isKnown(name) || isBad(name)),
   };
+}
+
+function lostIn({ findings }: Pick<Plan, 'findings'>): readonly FindingOf<'jobs-never-started'>[] {
+  return findings.filter((finding) => finding.code === 'jobs-never-started');
+}
+
+/** Starts that failed a while ago, and no start has worked since. */
+function failedBefore({ findings }: Plan): number {
+  return sum(findings, (finding) => {
+    if (finding.code === 'starts-failing') return finding.tasks;
+    return finding.code === 'placement-failing' ? Math.max(1, finding.tasks) : 0;
+  });
 }
 
 type List = 'jobs' | 'daemons' | 'services' | 'tasks' | 'protections';
@@ -128,6 +141,7 @@ export function rareMetrics({
     [TOKEN_METRIC]: token && (Date.parse(token.at) - Date.parse(takenAt)) / DAY_MS,
     [STUCK_METRIC]: stuck || undefined,
     [LICENSE_METRIC]: isUnlicensed ? 1 : undefined,
+    [LOST_METRIC]: sum(lostIn({ findings }), ({ jobs }) => jobs) || undefined,
     [DEAD_METRIC]: orphansOf(findings).length || undefined,
     [CONTESTED_METRIC]: findings.filter(({ code }) => code === 'count-contested').length || undefined,
   };

@@ -9,11 +9,17 @@ export const METRICS_NAMESPACE = 'CoderProvisionerAutoscaler';
  * a month for each, by the hours in which it gets a value.
  */
 export const ALARM_METRICS = [
-  /** How long the oldest of these jobs has waited, in seconds. */
+  /**
+   * How long the oldest job waits for a daemon of a pool, in seconds. For an hour after coderd has failed a job that
+   * no daemon took, at least as long as that one had waited.
+   */
   'OldestPendingAge',
   /** Unschedulable jobs. */
   'UnservedJobs',
-  /** Tasks that stopped before their daemon registered (last 10 minutes), and tasks that ECS cannot place. */
+  /**
+   * Tasks that stopped before their daemon registered (last 10 minutes), and tasks that ECS cannot place. Without a
+   * success since then, several failures count for as long as ECS lists them: about an hour.
+   */
   'FailedStarts',
   /** Pools whose jobs wait because of `max` or `maxTasks`. */
   'PoolsAtMax',
@@ -57,6 +63,9 @@ export const LICENSE_METRIC = 'LicenseProblem';
 /** Builds that died with tasks that ECS still lists: for about an hour. Emitted only if there are any. */
 export const DEAD_METRIC = 'DeadBuilds';
 
+/** Jobs that coderd has failed because no daemon took them: for an hour. Emitted only if there are any. */
+export const LOST_METRIC = 'LostJobs';
+
 /** Pools whose desired count others keep changing. Emitted only if there are any. */
 export const CONTESTED_METRIC = 'ContestedPools';
 
@@ -65,6 +74,7 @@ export type RareMetricName =
   | typeof STUCK_METRIC
   | typeof LICENSE_METRIC
   | typeof DEAD_METRIC
+  | typeof LOST_METRIC
   | typeof CONTESTED_METRIC;
 
 /**

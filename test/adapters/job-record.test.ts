@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { RememberedJobs } from '../../lambda/adapters/coderd/job-record.ts';
 import { NewestJobs } from '../../lambda/adapters/coderd/newest-jobs.ts';
 import { type EpochMs, type OrganizationId, plusMs } from '../../lambda/decision/model/brands.ts';
-import type { Job, Workspace } from '../../lambda/decision/model/snapshot.ts';
+import type { Job, Reading, Workspace } from '../../lambda/decision/model/snapshot.ts';
 import { tagKey } from '../../lambda/decision/model/tags.ts';
 import { DAY_MS as DAY } from '../../lambda/decision/model/units.ts';
 import type { SeenJobs } from '../../lambda/look/ports.ts';
@@ -50,6 +50,7 @@ const idsOf = (jobs: readonly Job[]): readonly string[] => jobs.map(({ id }) => 
 
 const PENDING = aJob({ id: jobId('a'), created_at: ago(5 * MINUTE) });
 const RUNNING: Job = { ...PENDING, status: 'running', started_at: ago(4 * MINUTE), worker_id: daemonId('d') };
+const RUNNING_SINCE: Partial<Job> = { status: 'running', started_at: ago(MINUTE), worker_id: daemonId('d') };
 const SUCCEEDED: Job = { ...RUNNING, status: 'succeeded', completed_at: ago(MINUTE) };
 
 type Build = Workspace['latest_build'];
@@ -458,6 +459,41 @@ describe('the end of a job is known', () => {
     const record = new RememberedJobs();
     record.recentJobs(ORGANIZATION, seen({ previousJobs: [done({ status: 'succeeded' })] }));
     expect(record.knowsEnd('other' as OrganizationId, jobId('a'))).toBe(false);
+  });
+});
+
+describe('a job that was pending and is in no list of open jobs any more', () => {
+  const waiting = (minutes: number, given: Partial<Job> = {}): Job =>
+    aJob({ id: jobId('a'), created_at: ago(minutes * MINUTE), ...given });
+  const gone = (job: Job, open: Reading<Job> = { ...reading([]), takenAt: NOW }): readonly string[] => {
+    const record = new RememberedJobs();
+    record.recentJobs(ORGANIZATION, seen({ jobs: [job] }));
+    return record.gone(ORGANIZATION, open);
+  };
+
+  it.each([
+    { job: waiting(29), is: true, because: 'coderd fails it about now' },
+    { job: waiting(28), is: false, because: 'it is too young: a daemon took it, or somebody cancelled it' },
+    { job: waiting(120), is: true, because: 'a storm may last for so long' },
+    { job: waiting(121), is: false, because: 'coderd does not know it any more' },
+    { job: waiting(31, RUNNING_SINCE), is: false, because: 'a look saw it running' },
+  ])('is asked for ($is): $because', ({ job, is }) => {
+    expect(gone(job)).toEqual(is ? ['a'] : []);
+  });
+
+  it('is not asked for while it is in the list, or while the list could not be read', () => {
+    const job = waiting(40);
+    expect(gone(job, { ...reading([job]), takenAt: NOW })).toEqual([]);
+    expect(gone(job, { ...reading([], 'failed'), takenAt: NOW })).toEqual([]);
+  });
+
+  it('is not asked for again once its end is known', () => {
+    const record = new RememberedJobs();
+    const job = waiting(31);
+    record.recentJobs(ORGANIZATION, seen({ jobs: [job] }));
+    const failed: Job = { ...job, status: 'failed', started_at: NOW, completed_at: NOW };
+    record.recentJobs(ORGANIZATION, seen({ previousJobs: [failed] }));
+    expect(record.gone(ORGANIZATION, { ...reading([]), takenAt: NOW })).toEqual([]);
   });
 });
 

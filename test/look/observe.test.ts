@@ -57,6 +57,7 @@ function coderdOf(names: readonly string[]) {
       return RECENT;
     },
     knowsEnd: () => false,
+    gone: () => [],
     tokenExpiry: async () => undefined,
     license: async () => ({}),
   };
@@ -361,5 +362,16 @@ describe('previous jobs are read', () => {
       aPool(),
     );
     expect(ids).toEqual(asked);
+  });
+
+  it('and jobs that have left the queue, which coderd may have failed', async () => {
+    const { coderd } = coderdOf(['default']);
+    const ids: string[] = [];
+    const jobsByIds: Coderd['jobsByIds'] = async (_, wanted) => {
+      ids.push(...wanted);
+      return reading([]);
+    };
+    await observed({ coderd: { ...coderd, gone: () => [jobId('lost')], jobsByIds } }, aPool());
+    expect(ids).toEqual(['lost']);
   });
 });

@@ -22,6 +22,7 @@ export const withoutCoderd = (ports: Ports): Ports => ({
       throw new Error('no organization is known');
     },
     knowsEnd: () => false,
+    gone: () => [],
     tokenExpiry: async () => undefined,
     license: async () => ({}),
   },

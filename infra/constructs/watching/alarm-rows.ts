@@ -161,8 +161,8 @@ const LOOK_ALARMS: readonly LookAlarm[] = [
     name: 'job-waits',
     ...above('OldestPendingAge', 2),
     description:
-      'A job has been pending for more than 5 minutes. ' +
-      'First: run `autoscaler status`. It shows the pending jobs and their pools, and whether tasks are starting, limited or failing.',
+      'A job has been pending for more than 5 minutes, or coderd has failed jobs within the hour because no daemon took them in 30 minutes. ' +
+      'First: run `autoscaler status`. It shows the pending jobs and their pools, whether tasks are starting, limited or failing, and which jobs were lost.',
   },
   {
     name: 'unserved-jobs',
@@ -181,11 +181,11 @@ const LOOK_ALARMS: readonly LookAlarm[] = [
   },
   {
     name: 'starts-failing',
-    // A failed start is reported for 10 minutes. 12 minutes of 20 mean several failed starts, with
-    // possible gaps between them.
+    // A failed start is reported for 10 minutes, several for an hour unless a start succeeds. 12 minutes of 20 mean
+    // several failed starts, with possible gaps between them.
     ...above('FailedStarts', 12, 20),
     description:
-      'Tasks stop before their daemon has registered, or ECS cannot place them. The affected pools cannot scale out. ' +
+      'Tasks stop before their daemon has registered, or ECS cannot place them. The affected pools cannot scale out, or have not tried again since. ' +
       "First: run `autoscaler status` for the pool and ECS's reason, and `autoscaler doctor` to check key, secrets, image and service. Then read the log of the pool's tasks. " +
       'After failed starts ECS waits up to 27 minutes before its next try: both say for how long it has waited, and print the command that ends this once you have fixed the cause.',
   },

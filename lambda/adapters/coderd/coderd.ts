@@ -143,6 +143,10 @@ export class CoderdAdapter implements Coderd {
     return this.#record.knowsEnd(organization, id);
   }
 
+  gone({ id }: Organization, open: Reading<Job>): readonly JobId[] {
+    return this.#record.gone(id, open).slice(0, IDS_A_REQUEST);
+  }
+
   async tokenExpiry(now: EpochMs): Promise<EpochMs | undefined> {
     return this.#tokenExpiry?.at(now);
   }

@@ -4,7 +4,7 @@
  */
 import type { JobId, OrganizationId } from '../../decision/model/brands.ts';
 import type { Job, Reading, Workspace } from '../../decision/model/snapshot.ts';
-import { DAY_MS, HOUR_MS } from '../../decision/model/units.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../decision/model/units.ts';
 import type { SeenJobs } from '../../look/ports.ts';
 import { NewestJobs } from './newest-jobs.ts';
 
@@ -36,7 +36,24 @@ export class RememberedJobs {
     // the latest build of a workspace says that it failed, and not why
     return job?.completed_at != null && (job.status !== 'failed' || job.error != null);
   }
+
+  gone(organizationId: OrganizationId, open: Reading<Job>): readonly JobId[] {
+    const { status, takenAt: now = 0, items } = open;
+    const known = this.#organizations.get(organizationId)?.jobs.items() ?? [];
+    if (status !== 'ok' || known.length === 0) return [];
+    const isOpen = new Set(items.map(({ id }) => id));
+    const waitedMs = ({ created_at }: Job): number => now - created_at;
+    return known
+      .filter((job) => waitedMs(job) >= MAY_FAIL_AFTER_MS && waitedMs(job) <= ASKED_FOR_MS)
+      .filter((job) => stageOf(job) === 0 && !isOpen.has(job.id))
+      .map(({ id }) => id);
+  }
 }
+
+/** coderd fails a job that has been pending for half an hour (docs/internals/coder.md §5); clocks may differ. */
+const MAY_FAIL_AFTER_MS = HOUR_MS / 2 - MINUTE_MS;
+/** A storm lasts longer: coderd fails ten jobs a minute. A job that coderd does not know any more is asked for so long. */
+const ASKED_FOR_MS = 2 * HOUR_MS;
 
 /** Adds what a look saw. Open jobs come last: each look lists them, workspaces may be older. */
 function addAll(record: OrganizationRecord, { jobs, previousJobs, workspaces, now }: SeenJobs): void {

@@ -453,6 +453,9 @@ type Incomplete = { error?: string | undefined; leftOut?: number | undefined };
 /** `takenAt`: the time of the older reading that is used instead. */
 type Unread = { error?: string | undefined; takenAt?: IsoTime | undefined };
 
+/** When a start last failed. Absent: one has failed in the last minutes, or is being tried. */
+type NotTried = { notTriedSince?: IsoTime | undefined };
+
 type FindingFields = {
   'version-unknown': object;
   /** `seconds`: how long coderd took for its lists of jobs. Even one look a minute costs its database much. */
@@ -515,6 +518,19 @@ type FindingFields = {
     assumedMs: number | null;
   };
 
+  /** Jobs that coderd has failed within the hour because no daemon took them. */
+  'jobs-never-started': OfTags & {
+    jobs: number;
+    /** When coderd failed the first and the last of them. */
+    failed: Readonly<{ from: IsoTime; to: IsoTime }>;
+    /** How long the one that waited longest had waited, in milliseconds. */
+    waitedMs: number;
+    /** The workspaces of the builds among them, in order of name, as far as coderd names them. */
+    workspaces: readonly string[];
+    /** The first pool that could have run them. Null: there is none. */
+    pool: PoolName | null;
+  };
+
   'override-malformed': InPool & MalformedOverride;
   'image-newer-than-server': InPool & { image: string; version: string };
   /** How many tasks more than one daemon may belong to, the names of these daemons, and coderd's rows. */
@@ -523,7 +539,7 @@ type FindingFields = {
     daemons: readonly string[];
     rows: readonly Readonly<{ id: DaemonId; key: string | null }>[];
   };
-  'starts-failing': InPool & { tasks: number; reason: string };
+  'starts-failing': InPool & { tasks: number; reason: string } & NotTried;
   /** ECS waits after a failed start. `cluster` and `service`: names, for the command that ends the wait. */
   'starts-throttled': InPool & {
     since: IsoTime;
@@ -533,7 +549,7 @@ type FindingFields = {
     /** Empty: the command may be run now. */
     before: readonly BeforeDeployment[];
   };
-  'placement-failing': InPool & { tasks: number; since: IsoTime; reason: string };
+  'placement-failing': InPool & { tasks: number; since: IsoTime; reason: string } & NotTried;
   /** Builds that died with tasks that ECS still lists, for about an hour: the latest death first. */
   'build-died-with-task': InPool & InOrganization & { builds: readonly DeadBuild[] };
   /** Tasks that ended unasked, and coderd lists no daemon of theirs. */

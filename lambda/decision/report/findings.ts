@@ -18,6 +18,8 @@ import type { Doubts } from '../supply/doubts.ts';
 import { deriveEcsWait } from '../supply/hidden/ecs-wait.ts';
 import { awsTimeOf, type PoolView, servicesOf } from '../supply/supply.ts';
 import { drainedMs, type TaskView } from '../supply/task-state.ts';
+import { lostJobs } from './lost-jobs.ts';
+import { notTriedSince } from './not-tried.ts';
 import { secretFindings, secretReadingFindings } from './secret-report.ts';
 import { waitingFindings } from './waiting.ts';
 
@@ -56,6 +58,7 @@ export function reportFindings({
     ]),
     ...deadBuildFindings(supply, snapshot),
     ...waitingFindings(assignment, snapshot, config),
+    ...lostJobs(supply, snapshot),
   ];
 }
 
@@ -149,16 +152,25 @@ function startFindings(view: PoolView, snapshot: Snapshot): readonly Finding[] {
   const found: Finding[] = [];
   const tasks = unplacedTasks(view);
   const wait = deriveEcsWait(view, snapshot);
-  if (placement !== undefined && tasks > 0 && !launchesElsewhere(view) && wait === undefined)
+  const { ofStarts, ofPlacement } = notTriedSince(view, awsTimeOf(snapshot));
+  const isPlaced = tasks === 0 && ofPlacement === undefined;
+  if (placement !== undefined && !isPlaced && !launchesElsewhere(view) && wait === undefined)
     found.push({
       code: 'placement-failing',
       pool: pool.name,
       tasks,
       since: isoTime(placement.since),
       reason: placement.reason,
+      ...(ofPlacement !== undefined && { notTriedSince: isoTime(ofPlacement) }),
     });
-  if (failing.reason !== undefined && (failing.isTripped || failing.recent > 0))
-    found.push({ code: 'starts-failing', pool: pool.name, tasks: failing.count, reason: failing.reason });
+  if (failing.reason !== undefined && (failing.isTripped || failing.recent > 0 || ofStarts !== undefined))
+    found.push({
+      code: 'starts-failing',
+      pool: pool.name,
+      tasks: failing.count,
+      reason: failing.reason,
+      ...(ofStarts !== undefined && { notTriedSince: isoTime(ofStarts) }),
+    });
   if (wait !== undefined) {
     const { cluster } = snapshot.ecs;
     found.push({ code: 'starts-throttled', pool: pool.name, cluster, ...wait, since: isoTime(wait.since) });

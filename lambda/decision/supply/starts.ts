@@ -37,6 +37,8 @@ export type FailingStarts = {
   readonly recent: number;
   /** Failed starts since a daemon last registered. */
   readonly count: number;
+  /** When the newest of them failed. Undefined: there is none. */
+  readonly newestAt: EpochMs | undefined;
   /** Whether the pool gets only one probe at a time. */
   readonly isTripped: boolean;
   /** Whether it is too early for the next probe. */
@@ -108,6 +110,7 @@ export function deriveFailingStarts({
   return {
     recent: stalled + recent.length,
     count: failures.length,
+    newestAt: newest?.at as EpochMs | undefined,
     isTripped: stalled > 0 || failures.length >= (lacksLease ? REFUSALS_TO_TRIP : FAILURES_TO_TRIP),
     isPaused: mayPause && now - newest.at < pauseMs,
     ...{ refusedAt: Math.max(...refused, Number.NEGATIVE_INFINITY), isShutOut: false },

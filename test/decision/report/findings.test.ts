@@ -179,7 +179,9 @@ const tasks = table<Row>`
   world       | change                                           | expected                                    | scenario
               | ${failing('cpu', 1)}                             | starts-failing pool cpu tasks 1 reason pull | one failed start
               | ${all(failing('cpu', 1), stoppedLongAgo(0))}     | nothing                                     | one failed start, long ago
-              | ${all(failing('cpu', 3), stoppedLongAgo(0, 1, 2))} | starts-failing pool cpu tasks 3 reason pull | three failed starts, long ago, and none since
+              | ${all(failing('cpu', 3), stoppedLongAgo(0, 1, 2))} | starts-failing pool cpu tasks 3 reason pull notTriedSince 2026-11-20T08:49:00.000Z | three failed starts, long ago, and none since
+              | ${all(failing('cpu', 2), stoppedLongAgo(0, 1))} | starts-failing pool cpu tasks 2 reason pull notTriedSince 2026-11-20T08:49:00.000Z | two failed starts, long ago, and none since
+  cpu P       | ${all(failing('cpu', 2), stoppedLongAgo(1, 2))} | nothing                                     | the same, and a task that starts
   cpu I1m P, daemons [gpu] |                                                  | daemon-tags-differ pool cpu daemons cpu#0   | daemons with the tags of another pool
   cpu B B     | ${protectionIs(1, { protectionEnabled: false })} | tasks-unguarded pool cpu tasks cpu#1        | a busy daemon without a lease
   cpu U26m    |                                                  | nothing                                     | an idle daemon without a lease, which has most likely just left

@@ -20,6 +20,7 @@ describe('the metrics of the autoscaler', () => {
     'TokenDaysLeft',
     'StuckTasks',
     'DeadBuilds',
+    'LostJobs',
     'ContestedPools',
   ] as const)('have %s, with the dimension of this deployment', (name) => {
     const metric: Metric = autoscaler.metric(name);

@@ -37,6 +37,7 @@ function blinded({ coderd, ecs, ...ports }: Ports, lists: readonly List[], isUnr
       forecast: (organizations, when) => coderd.forecast(organizations, when),
       recentJobs: (organization, seen) => coderd.recentJobs(organization, seen),
       knowsEnd: (organization, id) => coderd.knowsEnd(organization, id),
+      gone: (organization, open) => coderd.gone(organization, open),
       tokenExpiry: (now) => coderd.tokenExpiry(now),
       license: (now, isDoubted) => coderd.license(now, isDoubted),
     },
