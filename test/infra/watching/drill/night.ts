@@ -6,12 +6,12 @@ import { findingLines } from '../../../../lambda/explain/finding-text.ts';
 import { InvocationError } from '../../../../lambda/look/invocation.ts';
 import type { LookResult } from '../../../../lambda/look/look.ts';
 import { lookEvent } from '../../../../lambda/look/look-event.ts';
-import type { Ports } from '../../../../lambda/look/ports.ts';
 import { FullViewAge } from '../../../../lambda/telemetry/full-view-age.ts';
 import { lookMetrics, rareMetrics } from '../../../../lambda/telemetry/look-metrics.ts';
 import { invokeOnce, type LabOptions, type LabPool, startLongLab } from '../../../support/lab.ts';
 import { withoutCoderd } from '../../../support/without-coderd.ts';
 import { CloudWatch } from './cloudwatch.ts';
+import { withoutOrganization } from './nights/closed-routes.ts';
 
 export const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, max: 4 };
 
@@ -34,7 +34,7 @@ export async function aNight(options: LabOptions = { pools: [cpu] }) {
     cloudWatch.put(rareMetrics(result.plan));
   };
   const invoke = async (): Promise<void> => {
-    const given = withoutOrganization(on.ports(), deleted);
+    const given = deleted === undefined ? on.ports() : withoutOrganization(on.ports(), deleted);
     const ports = isDown ? withoutCoderd(given) : given;
     try {
       await invokeOnce({ world, config, ports, onLook: publish });
@@ -77,28 +77,6 @@ export async function aNight(options: LabOptions = { pools: [cpu] }) {
     /** How many mails the alarms have sent: each when it went off, and when it was over. */
     notifications: () => notificationsOf(cloudWatch.alarms()),
   };
-}
-
-function withoutOrganization({ coderd, ...ports }: Ports, deleted: string | undefined): Ports {
-  const organizations: Ports['coderd']['organizations'] = async () => {
-    const known = await coderd.organizations();
-    return { ...known, items: known.items.filter(({ name }) => name !== deleted) };
-  };
-  // its methods are those of a class with private fields
-  const own: Ports['coderd'] = {
-    organizations,
-    buildInfo: () => coderd.buildInfo(),
-    jobs: (...of) => coderd.jobs(...of),
-    daemons: (...of) => coderd.daemons(...of),
-    jobsByIds: (...of) => coderd.jobsByIds(...of),
-    forecast: (...of) => coderd.forecast(...of),
-    recentJobs: (...of) => coderd.recentJobs(...of),
-    knowsEnd: (...of) => coderd.knowsEnd(...of),
-    gone: (...of) => coderd.gone(...of),
-    tokenExpiry: (...of) => coderd.tokenExpiry(...of),
-    license: (...of) => coderd.license(...of),
-  };
-  return { ...ports, coderd: own };
 }
 
 function notificationsOf(alarms: ReturnType<CloudWatch['alarms']>): number {

@@ -34,6 +34,7 @@ export function withoutOrganization({ coderd, ...ports }: Ports, deleted: string
     forecast: (...of) => coderd.forecast(...of),
     recentJobs: (...of) => coderd.recentJobs(...of),
     knowsEnd: (...of) => coderd.knowsEnd(...of),
+    gone: (...of) => coderd.gone(...of),
     tokenExpiry: (...of) => coderd.tokenExpiry(...of),
     license: (...of) => coderd.license(...of),
   };
