@@ -12,6 +12,7 @@ import { AwsCallError } from './aws-call-error.ts';
 const lookSchema = z.object({
   takenAt: time,
   failures: z.array(z.string()).default([]),
+  findings: z.array(z.string()).default([]),
   service: z.string().optional(),
   function_request_id: z.string().optional(),
   lookAgainAfterMs: z.number().nullish(),

@@ -58,6 +58,8 @@ export type LastLook =
       readonly ageSeconds: number;
       /** Sentences; empty if the look succeeded. */
       readonly failures: readonly string[];
+      /** Sentences about what the function saw. Some of them need its memory: a look from here has none. */
+      readonly findings: readonly string[];
       readonly logGroup: string;
     }
   /** The function logged nothing in the last hour. */
@@ -80,32 +82,56 @@ export function lastLookOf(
   now: EpochMs,
 ): LastLook {
   if (look === undefined) return { kind: 'none', logGroup: group };
-  const { takenAt, failures } = look;
+  const { takenAt, failures, findings } = look;
   const ageSeconds = Math.max(0, Math.round((now - takenAt) / 1000));
-  return { kind: 'seen', takenAt: isoTime(takenAt), ageSeconds, failures, logGroup: group };
+  return { kind: 'seen', takenAt: isoTime(takenAt), ageSeconds, failures, findings, logGroup: group };
 }
 
 /** The schedule invokes the function once a minute. */
 const LATE_SECONDS = 180;
+/** A minute, the longest look and the way of its line into the log. */
+const OVERDUE_SECONDS = 120;
 
-/** What is wrong with the last look, as sentences. `deployedSeconds`: the age of the newest deployment. */
-export function lookFindings(look: LastLook, deployedSeconds: number): readonly string[] {
-  if (look.kind === 'unknown') return [];
-  const advice = `Check the log group "${look.logGroup}" and the schedule`;
+/** Undefined: the function looks, or nobody knows. `deployedSeconds`: the age of the newest deployment. */
+export function lateText(look: LastLook, deployedSeconds: number): string | undefined {
+  if (look.kind === 'unknown') return undefined;
+  const advice = `Run \`autoscaler doctor\`: it looks at the schedule and the log group "${look.logGroup}"`;
   if (look.kind === 'none') {
-    if (deployedSeconds <= LATE_SECONDS) return [];
+    if (deployedSeconds <= LATE_SECONDS) return undefined;
     const since =
       deployedSeconds < 3600 ? `since the deployment ${ageText(deployedSeconds)} ago` : 'for an hour';
-    return [`the function has not looked ${since}. ${advice}`];
+    return `the function has not looked ${since}. ${advice}`;
   }
-  const { ageSeconds, failures } = look;
-  const late =
-    ageSeconds > LATE_SECONDS
-      ? [
-          `the last look of the function was ${ageText(ageSeconds)} ago, but there should be one every minute. ${advice}`,
-        ]
-      : [];
-  return [...late, ...failures];
+  const { ageSeconds } = look;
+  if (ageSeconds <= LATE_SECONDS) return undefined;
+  return `the last look of the function was ${ageText(ageSeconds)} ago, but there should be one every minute. ${advice}`;
+}
+
+/** What the function found at its last look and this machine did not, as sentences. Each cause once. */
+export function saidByFunction(look: LastLook, own: readonly string[]): readonly string[] {
+  if (look.kind !== 'seen') return [];
+  const known = new Set(own.map(withoutNumbers));
+  const news = new Map(
+    [...look.failures, ...look.findings].map((line) => [withoutNumbers(line), line] as const),
+  );
+  return [...news].flatMap(([key, line]) => (known.has(key) ? [] : [`${SAYS}${line}`]));
+}
+
+const SAYS = 'the function says: ';
+
+/** Two looks count other tasks at other times, and mean the same. */
+function withoutNumbers(line: string): string {
+  return line
+    .replaceAll(/\([^)]*\)/g, '')
+    .replaceAll(/\S*\d\S*/g, '#')
+    .replaceAll(/\b(?:is|are|has|have|it|them)\b/g, '')
+    .replaceAll(/s\b/g, '');
+}
+
+/** Whether each minute brings a look: without one no task starts. An unreadable log does not tell. */
+export function isLooking(look: LastLook, deployedSeconds: number): boolean {
+  const isOverdue = look.kind === 'seen' && look.ageSeconds > OVERDUE_SECONDS;
+  return !isOverdue && lateText(look, deployedSeconds) === undefined;
 }
 
 /** `isAged`: with its age as of now; a page that stays open has the time only. */

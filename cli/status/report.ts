@@ -13,7 +13,7 @@ import { tagText } from '../../lambda/explain/format.ts';
 import { unservedSentence } from '../../lambda/explain/text.ts';
 import { groupRows } from '../../lambda/look/look-groups.ts';
 import { withAdvice } from '../shared/aws-advice.ts';
-import { type LogFacts, lookFindings } from './read-log.ts';
+import { isLooking, type LogFacts, lateText, saidByFunction } from './read-log.ts';
 
 /** Combines a live look with what the function logged. */
 export function statusOf(
@@ -23,6 +23,9 @@ export function statusOf(
   { lastLook, waits }: LogFacts,
 ) {
   const plan = withPromises(deliberation, snapshot);
+  const own = findingLines(plan.findings);
+  const deployed = deployedSeconds(snapshot);
+  const late = lateText(lastLook, deployed);
   const views = Map.groupBy(
     deliberation.pools.map(({ need: { view } }) => view),
     ({ pool }) => poolOfPart(pool.name),
@@ -32,9 +35,10 @@ export function statusOf(
     takenAt: plan.takenAt,
     waiting: waitingOf(snapshot, plan),
     pools: plan.pools.map((pool) => poolStatus(pool, views.get(pool.name) ?? [], snapshot, config)),
-    broken: [
-      ...new Set([...findingLines(plan.findings), ...lookFindings(lastLook, deployedSeconds(snapshot))]),
-    ].map(withAdvice),
+    // the advice for errors of AWS is about this machine
+    broken: [...own.map(withAdvice), ...(late === undefined ? [] : [late]), ...saidByFunction(lastLook, own)],
+    /** False: no look comes, so nothing starts, whatever `startsAt` of the jobs says. */
+    isLooking: isLooking(lastLook, deployed),
     overrides: plan.pools.flatMap(({ name, overrides }) =>
       overrides.map((override) => ({ pool: name, ...override })),
     ),

@@ -24,7 +24,7 @@ export function statusScreen(status: Status, { width, wording = (text) => text }
     ...poolTable(pools, width).split('\n'),
     ...(pools.some(({ floor }) => floor > 0) ? [FLOOR] : []),
     ...section('waiting jobs', waitingLines(waiting, wording)),
-    ...section('when they start', promiseLines(waiting, { takenAt: status.takenAt, most: MOST.promises })),
+    ...section('when they start', startLines(status)),
     ...section(
       'findings',
       atMost(
@@ -47,6 +47,14 @@ export function statusScreen(status: Status, { width, wording = (text) => text }
     ...(isSameCause(status) ? [] : recentWaitLines(waits)),
     lookLine(lastLook),
   ]);
+}
+
+/** Without looks no task starts. Free daemons still take jobs, but nobody knows which. */
+function startLines({ waiting, isLooking, lastLook, takenAt }: Status): readonly string[] {
+  const lines = promiseLines(waiting, { takenAt, most: MOST.promises });
+  if (lines.length === 0 || isLooking) return lines;
+  const since = lastLook.kind === 'seen' ? `for ${ageText(lastLook.ageSeconds)}` : 'in the last hour';
+  return [`unknown: the function has not looked ${since}, and without looks no task starts`];
 }
 
 /** Whether the last look and the waits are unknown for the same cause: then one line says it. */

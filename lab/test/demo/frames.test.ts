@@ -118,6 +118,7 @@ async function play({ world, config, firstMs }: Played, lengthMs: number, everyM
       takenAt: isoTime(at),
       ageSeconds: 0,
       failures: [],
+      findings: [],
       logGroup: '',
     } as const;
     const log = { lastLook, waits: { kind: 'unknown', why: '' } as const };

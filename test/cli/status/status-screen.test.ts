@@ -19,6 +19,7 @@ const status = (changes: Partial<Status>): Status => ({
   waiting: NOBODY,
   pools: [],
   broken: [],
+  isLooking: true,
   overrides: [],
   lastLook: { kind: 'unknown', why: 'not asked for' },
   waits: { kind: 'unknown', why: 'not asked for' },

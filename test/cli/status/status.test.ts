@@ -1,6 +1,8 @@
 /** The exact output of `autoscaler status` for worlds that are served over HTTP. */
 import { describe, expect, it, vi } from 'vitest';
 import type { Status } from '../../../cli/status/report.ts';
+import type { PoolName } from '../../../lambda/decision/model/brands.ts';
+import { sentenceOf } from '../../../lambda/explain/finding-text.ts';
 import { type CommandLab, commandLabs, logLooks } from '../../support/command-lab.ts';
 import type { Lab, LabPool } from '../../support/lab.ts';
 
@@ -211,8 +213,77 @@ describe('the last look', () => {
     lab.pass(20);
     const out = await screen(lab);
     expect(out).toContain('no jobs wait; 1 finding\n');
-    expect(out).toContain(`findings:\n  ! ${failures[0]}\n`);
+    expect(out).toContain(`findings:\n  ! the function says: ${failures[0]}\n`);
     expect(lastLine(out)).toBe('last look: 20 s ago, at 2 March 2026 09:01:00 UTC; failed (see findings)');
+  });
+
+  /** A look that ended now, with what the function found. */
+  const putLook = ({ world }: Lab, found: { failures?: readonly string[]; findings?: readonly string[] }) => {
+    const takenAt = new Date(world.timeline.now()).toISOString();
+    const line = { message: 'look', service: world.stackName, takenAt, ...found };
+    world.logs.put(world.logGroupName, JSON.stringify(line));
+  };
+  const findingsIn = (out: string): readonly string[] =>
+    out.split('\n').filter((line) => line.startsWith('  ! '));
+
+  it('shows what only the memory of the function can find, as its words', async () => {
+    const lab = await open([CPU]);
+    await logLooks(lab, 60);
+    const contested = sentenceOf({ code: 'count-contested', pool: 'cpu' as PoolName, changes: 4 });
+    putLook(lab, { findings: [contested] });
+    lab.pass(20);
+    expect(findingsIn(await screen(lab))).toEqual([
+      expect.stringMatching(
+        /^ {2}! the function says: pool "cpu": others changed the desired count 4 times in the last hour\. /,
+      ),
+    ]);
+  });
+
+  it('gives no advice about this machine for an error that the function had', async () => {
+    const lab = await open([CPU]);
+    await logLooks(lab, 60);
+    const failure = 'listing services of cluster "a": TimeoutError: connect ETIMEDOUT 10.0.0.1:443';
+    putLook(lab, { failures: [failure], findings: [failure] });
+    lab.pass(20);
+    expect(findingsIn(await screen(lab))).toEqual([`  ! the function says: ${failure}`]);
+  });
+
+  it('says once what this machine sees too, with other numbers', async () => {
+    const lab = await open([CPU, GPU]);
+    const { ecs } = lab.world;
+    await logLooks(lab, 60);
+    ecs.failStarts(lab.world.service('gpu').identity.name, 'CannotPullContainerError: no such image');
+    submit(lab, { cluster: 'gpu' });
+    await logLooks(lab, 240);
+    putLook(lab, {
+      findings: [
+        'pool "gpu": ECS lists 1 task that failed to start since the last daemon registered: ECS could not pull the image (CannotPullContainerError: no such image)',
+      ],
+    });
+    lab.pass(20);
+    const out = await screen(lab);
+    expect(out).toContain('ECS lists');
+    expect(out).not.toContain('the function says: pool "gpu": ECS lists');
+  });
+
+  it('withdraws the promised starts of jobs once no look comes', async () => {
+    const lab = await open([CPU]);
+    await logLooks(lab, 240);
+    submit(lab, {}, 6000);
+    await logLooks(lab, 60);
+    submit(lab, {}, 600);
+    await logLooks(lab, 10);
+    expect(await screen(lab)).toMatch(/when they start:\n {2}job \w+ of .*: starts in about \d+ s/);
+    lab.pass(110);
+    submit(lab, {}, 600);
+    expect(await screen(lab)).toContain('starts in about');
+    lab.pass(20);
+    const out = await screen(lab);
+    expect(out).not.toContain('starts in about');
+    expect(out).toContain(
+      'when they start:\n  unknown: the function has not looked for 2 min, and without looks no task starts\n',
+    );
+    expect(JSON.parse((await lab.call('status', '--json')).out)).toMatchObject({ isLooking: false });
   });
 
   it('ignores another deployment in the same log group', async () => {
@@ -230,7 +301,7 @@ describe('the last look', () => {
     lab.pass(40 * 60);
     const out = await screen(lab);
     expect(out).toContain(
-      '! the last look of the function was 40 min ago, but there should be one every minute. Check the log group "Stack-AutoscalerLogs-0A1B2C" and the schedule\n',
+      '! the last look of the function was 40 min ago, but there should be one every minute. Run `autoscaler doctor`: it looks at the schedule and the log group "Stack-AutoscalerLogs-0A1B2C"\n',
     );
     expect(lastLine(out)).toBe('last look: 40 min ago, at 2 March 2026 09:01:00 UTC; succeeded');
   });
@@ -240,7 +311,7 @@ describe('the last look', () => {
     await logLooks(lab, 60);
     lab.pass(61 * 60);
     const out = await screen(lab);
-    expect(out).toContain('! the function has not looked for an hour. Check the log group "Stack-');
+    expect(out).toContain('! the function has not looked for an hour. Run `autoscaler doctor`: it');
     expect(lastLine(out)).toBe('last look: none in the last hour');
   });
 
@@ -249,7 +320,7 @@ describe('the last look', () => {
     expect(await screen(lab)).toContain('no findings\n');
     lab.pass(200);
     expect(await screen(lab)).toContain(
-      '! the function has not looked since the deployment 3 min ago. Check',
+      '! the function has not looked since the deployment 3 min ago. Run `autoscaler doctor`:',
     );
   });
 
