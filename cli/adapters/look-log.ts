@@ -59,15 +59,22 @@ export async function readLooks(
   return looks.toSorted((a, b) => a.takenAt - b.takenAt);
 }
 
-type Lines = { readonly group: string; readonly startTime: number; readonly message: string };
+type Lines = {
+  readonly group: string;
+  readonly startTime: number;
+  /** What the field of the line is. */
+  readonly message: string;
+  /** @default 'message' */
+  readonly field?: 'message' | 'level';
+};
 
-/** What `parse` makes of the JSON lines with that `message`: tasks may log to the same group. Throws AwsCallError. */
+/** What `parse` makes of the JSON lines with that value in a field: tasks may log to the same group. Throws AwsCallError. */
 export async function readLines<T>(
   client: CloudWatchLogsClient,
-  { group, startTime, message: wanted }: Lines,
+  { group, startTime, message: wanted, field = 'message' }: Lines,
   parse: (line: string, at: EpochMs) => T | undefined,
 ): Promise<readonly T[]> {
-  const query = { logGroupName: group, startTime, filterPattern: `{ $.message = "${wanted}" }` };
+  const query = { logGroupName: group, startTime, filterPattern: `{ $.${field} = "${wanted}" }` };
   const doing = `reading the log group "${group}"`;
   const read = async (nextToken: string | undefined) => {
     const { events = [], ...page } = await client.send(new FilterLogEventsCommand({ ...query, nextToken }));

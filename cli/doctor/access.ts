@@ -12,7 +12,7 @@ import { observeEcs } from '../../lambda/look/observe.ts';
 import { isEverywhere, readAwsSetup } from '../shared/aws-advice.ts';
 import type { CliEnvironment } from '../shared/cli-environment.ts';
 import type { findCluster } from '../shared/stack-cluster.ts';
-import { type Check, type Checked, fail, ok, skip, warn } from './check.ts';
+import { type Check, type Checked, fail, ok, skip, warn } from './check/check.ts';
 import { checkToken, checkTokenSecret, SECRET, type TokenSecret } from './token.ts';
 
 const AWS = 'AWS';
@@ -54,7 +54,7 @@ async function readAws({ config, clients, found }: DoctorContext): Promise<OnAws
   const listError = readings.services.error;
   const isDown = 'problem' in found || (listError !== undefined && isEverywhere(listError));
   if (secret.everywhere !== undefined && isDown) return awsFails(secret.everywhere);
-  const checks = [ok(AWS, `Region ${setup.region}, credentials found`)];
+  const checks = [ok(AWS, `Region ${setup.region}, credentials found on this machine`)];
   return { aws: { checks, value: true }, secret, readings };
 }
 
@@ -93,7 +93,7 @@ async function checkServer(
   try {
     // without the token: an unreadable token must not hide an unreachable coderd
     const { value, date } = await http.getAs('/api/v2/buildinfo', {}, buildInfoSchema);
-    const checks = [ok(REACHABLE, route), checkVersion(value.version), checkClock(date, now())];
+    const checks = [ok(REACHABLE, fromHere(route)), checkVersion(value.version), checkClock(date, now())];
     return { checks, value: { version: value.version, now: date ?? now() } };
   } catch (cause) {
     if (!(cause instanceof CoderdError)) throw cause;
@@ -103,13 +103,19 @@ async function checkServer(
   }
 }
 
+/** The function has a network of its own: the check of its last look tells what it reaches. */
+const fromHere = (route: string): string => `${route}, from this machine`;
+
 function unreachable(says: string): Checked<never> {
   const checks = [fail(REACHABLE, says), skip(VERSION, REACHABLE), skip(CLOCK, REACHABLE)];
   return { checks, blocker: REACHABLE };
 }
 
 function notCoderd(route: string, says: string): Checked<never> {
-  return { checks: [ok(REACHABLE, route), fail(VERSION, says), skip(CLOCK, VERSION)], blocker: VERSION };
+  return {
+    checks: [ok(REACHABLE, fromHere(route)), fail(VERSION, says), skip(CLOCK, VERSION)],
+    blocker: VERSION,
+  };
 }
 
 /** HTTPS_PROXY is not read, as people expect: `lambda/adapters/coderd/http/dispatcher.ts` has the reason. */

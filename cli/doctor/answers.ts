@@ -15,7 +15,7 @@ import {
   VERSION,
 } from './answers/read-only-steps.ts';
 import { readTranscript, recordedReleases, releasesToCompare } from './answers/recordings.ts';
-import { type Check, fail, ok, skip, warn } from './check.ts';
+import { type Check, fail, ok, skip, warn } from './check/check.ts';
 
 const ANSWERS = 'answers';
 /** Limits all questions together to fewer than 70. */

@@ -8,7 +8,7 @@ import { canRun } from '../../lambda/decision/model/tags.ts';
 import { few, some } from '../../lambda/explain/format.ts';
 import { readProviders, readTemplateTags } from '../adapters/templates.ts';
 import type { DoctorContext } from './access.ts';
-import { type Check, ok, skip, warn } from './check.ts';
+import { type Check, ok, skip, warn } from './check/check.ts';
 import { organizationOf } from './coderd.ts';
 
 const NAME = 'arm64';

@@ -20,7 +20,7 @@ import { PATIENT, withAdvice } from '../shared/aws-advice.ts';
 import { findService } from '../shared/override-target.ts';
 import { quoted } from '../shared/shell-words.ts';
 import type { DoctorContext } from './access.ts';
-import { type Check, fail, ok, skip, warn } from './check.ts';
+import { type Check, fail, ok, skip, warn } from './check/check.ts';
 
 const CLUSTER = 'cluster';
 const OTHERS = 'other services';

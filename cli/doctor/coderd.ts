@@ -10,7 +10,7 @@ import type {
   Snapshot,
 } from '../../lambda/decision/model/snapshot.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
-import { type Check, fail, ok, skip, warn } from './check.ts';
+import { type Check, fail, ok, skip, warn } from './check/check.ts';
 
 export const LICENCE = 'licence';
 

@@ -9,7 +9,7 @@ import type { CliEnvironment, CommandContext } from '../shared/cli-environment.t
 import { type LiveOptions, withJsonOption, withLiveOptions } from '../shared/live-options.ts';
 import { wrapLines } from '../shared/plain-table.ts';
 import { findCluster } from '../shared/stack-cluster.ts';
-import { type Check, type Checked, checksText, fail, ok, skip, warn } from './check.ts';
+import { type Check, type Checked, checksText, fail, ok, skip, warn } from './check/check.ts';
 import { checkAll } from './diagnosis.ts';
 
 const CONFIGURATION = 'configuration';

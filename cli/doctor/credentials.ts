@@ -10,7 +10,7 @@ import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { displayTags, tagKey, withoutEmpty } from '../../lambda/decision/model/tags.ts';
 import { tagText } from '../../lambda/explain/format.ts';
 import { createKeyCommand } from '../shared/credential-commands.ts';
-import { type Check, fail, ok, skip, warn } from './check.ts';
+import { type Check, fail, ok, skip, warn } from './check/check.ts';
 import { isOpenSource, LICENCE, organizationOf } from './coderd.ts';
 import { type CredentialContext, checkUserToken, READER, readSecret } from './token.ts';
 
@@ -59,7 +59,7 @@ async function checkOtherSecrets(pool: PoolConfig, context: CredentialContext): 
   const wrong = readings.flatMap((reading) => ('check' in reading ? [reading.check] : []));
   if (wrong.length > 0) return wrong;
   const variables = refs.map(([variable]) => variable).join(', ');
-  return [ok(`pool "${pool.name}": secrets`, `${variables} readable`)];
+  return [ok(`pool "${pool.name}": secrets`, `${variables} readable with your permissions`)];
 }
 
 /** As a session token: 10 characters, a hyphen, 22 (docs/internals/coder.md §9). */
@@ -78,7 +78,7 @@ async function checkPsk(
   if ('check' in reading) return reading.check;
   if (reading.value.matches(TOKEN))
     return fail(name, `secret "${ref.secret}" holds a session token. Write token instead of psk`);
-  const readable = `secret "${ref.secret}" is readable`;
+  const readable = `secret "${ref.secret}" is readable with your permissions`;
   if (readBlocker !== undefined) return ok(name, `${readable} (organization not compared). ${UNTRIED}`);
   try {
     const accepted = await readDefaultOrganization(coderd);

@@ -21,20 +21,27 @@ import { readServiceRole, SERVICE_ROLE_COMMAND } from '../shared/service-role.ts
 import { checkAccess, type DoctorContext, type Known, VERSION } from './access.ts';
 import { checkAnswers, skipAnswers } from './answers.ts';
 import { checkArm64 } from './arm64.ts';
-import { blockerOf, type Check, fail, ok, skip, warn } from './check.ts';
+import { blockerOf, type Check, fail, ok, skip, warn } from './check/check.ts';
 import { checkCluster } from './cluster.ts';
 import { checkLicence, checkOrganizations, organizationNames, organizationOf } from './coderd.ts';
 import { checkCredentials, renewalAdvice } from './credentials.ts';
+import { checkDeployment } from './deployment/deployment.ts';
 import { checkKeyFunction, keyCheckOf } from './key-function.ts';
 
 export async function checkAll(context: DoctorContext): Promise<readonly Check[]> {
-  const { config, clients, found: cluster, until } = context;
+  const { config, clients, found: cluster, until, cliEnvironment } = context;
   const known = await checkAccess(context);
   const { aws, readings, server, secret, token } = known;
   const blocker = blockerOf(token);
   const coderReading = readCoder(context, known);
   const findings = coderReading.then((coder) => findingsOf(context, known, coder));
-  const [coder, found, licence, keys, arm64, keyFunction, inCluster, role] = await Promise.all([
+  const deployment = {
+    ...{ config, services: readings.services, until },
+    now: 'value' in server ? server.value.now : cliEnvironment.now(),
+    findings: coderReading.then((coder) => (coder === undefined ? [] : findings)),
+    blocker: blockerOf(aws),
+  };
+  const [coder, found, licence, keys, arm64, keyFunction, inCluster, role, deployed] = await Promise.all([
     coderReading,
     findings,
     checkLicence(clients.coderd, blocker),
@@ -50,6 +57,7 @@ export async function checkAll(context: DoctorContext): Promise<readonly Check[]
       blocker: blockerOf(aws),
     }),
     'problem' in cluster && blockerOf(aws) === undefined ? checkServiceRole(until) : [],
+    checkDeployment(deployment),
   ]);
   return [
     ...[aws, server, secret, token].flatMap(({ checks }) => checks),
@@ -69,6 +77,7 @@ export async function checkAll(context: DoctorContext): Promise<readonly Check[]
     ...keyFunction,
     ...role,
     ...inCluster,
+    ...deployed,
     ...(await checkDeeply(context, known, coder)),
   ];
 }
@@ -125,7 +134,7 @@ function findingsOf(
     organizations: [],
     ...('value' in server && { buildInfo: { version: server.value.version } }),
   };
-  const takenAt = cliEnvironment.now();
+  const takenAt = 'value' in server ? server.value.now : cliEnvironment.now();
   return decide({ version: 1, takenAt, coder: coder ?? unread, ecs }, config).findings;
 }
 

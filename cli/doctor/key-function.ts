@@ -15,7 +15,7 @@ import { managedPoolsOf } from '../../lambda/keys/serve.ts';
 import { IS_ROTATING } from '../../lambda/keys/steps/pools.ts';
 import { check } from '../../lambda/keys/steps/sweep.ts';
 import type { DoctorContext, Known } from './access.ts';
-import { blockerOf, type Check, type Checked, fail, ok, skip, warn } from './check.ts';
+import { blockerOf, type Check, type Checked, fail, ok, skip, warn } from './check/check.ts';
 import { connectAsPerson, isOfPerson, type KeysConnection } from './keys-connection.ts';
 import { checkExpiry, RENEW, readToken } from './token.ts';
 

@@ -11,7 +11,7 @@ import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { DAY_MS } from '../../lambda/decision/model/units.ts';
 import { some, timeText } from '../../lambda/explain/format.ts';
-import { type Check, type Checked, fail, ok, skip, warn } from './check.ts';
+import { type Check, type Checked, fail, ok, skip, warn } from './check/check.ts';
 import { organizationOf } from './coderd.ts';
 import { flawOfCredential, flawOfVariable } from './injected.ts';
 
@@ -100,7 +100,8 @@ export type TokenSecret = Checked<string> & {
 
 export async function checkTokenSecret(secrets: Secrets, ref: SecretRef): Promise<TokenSecret> {
   const reading = await readToken(secrets, ref, { name: SECRET, reader: "the function's role" });
-  if ('id' in reading) return { checks: [ok(SECRET, `"${ref.secret}" is readable`)], value: reading.id };
+  if ('id' in reading)
+    return { checks: [ok(SECRET, `"${ref.secret}" is readable with your permissions`)], value: reading.id };
   const { check, isEverywhere } = reading;
   return { checks: [check], blocker: SECRET, ...(isEverywhere ? { everywhere: check.says } : {}) };
 }

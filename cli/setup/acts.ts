@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { some } from '../../lambda/explain/format.ts';
-import { checksText } from '../doctor/check.ts';
+import { checksText } from '../doctor/check/check.ts';
 import { diagnose } from '../doctor/command.ts';
 import { poolsText } from '../draft/screen.ts';
 import { writeDraft } from '../draft/write.ts';

@@ -6,7 +6,7 @@ import { type EpochMs, isoTime } from '../../lambda/decision/model/brands.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
 import type { IsoTime } from '../../lambda/decision/model/plan.ts';
 import { LOG_GROUP_TAG } from '../../lambda/decision/model/service-tags.ts';
-import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import type { Service, Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { ageText, timeText } from '../../lambda/explain/format.ts';
 import { AwsCallError } from '../adapters/aws-call-error.ts';
 import { type LoggedLook, type LookLog, readLastLook } from '../adapters/look-log.ts';
@@ -91,6 +91,12 @@ export function lastLookOf(
 const LATE_SECONDS = 180;
 /** A minute, the longest look and the way of its line into the log. */
 const OVERDUE_SECONDS = 120;
+
+/** How long ago ECS began the newest deployment of a pool; infinite if ECS tells none. */
+export function deployedSeconds(services: readonly Pick<Service, 'deployments'>[], now: EpochMs): number {
+  const times = services.flatMap(({ deployments }) => deployments.map(({ createdAt = 0 }) => createdAt));
+  return (now - Math.max(0, ...times)) / 1000;
+}
 
 /** Undefined: the function looks, or nobody knows. `deployedSeconds`: the age of the newest deployment. */
 export function lateText(look: LastLook, deployedSeconds: number): string | undefined {

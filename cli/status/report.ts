@@ -13,7 +13,7 @@ import { tagText } from '../../lambda/explain/format.ts';
 import { unservedSentence } from '../../lambda/explain/text.ts';
 import { groupRows } from '../../lambda/look/look-groups.ts';
 import { withAdvice } from '../shared/aws-advice.ts';
-import { isLooking, type LogFacts, lateText, saidByFunction } from './read-log.ts';
+import { deployedSeconds, isLooking, type LogFacts, lateText, saidByFunction } from './read-log.ts';
 
 /** Combines a live look with what the function logged. */
 export function statusOf(
@@ -24,7 +24,7 @@ export function statusOf(
 ) {
   const plan = withPromises(deliberation, snapshot);
   const own = findingLines(plan.findings);
-  const deployed = deployedSeconds(snapshot);
+  const deployed = deployedSeconds(snapshot.ecs.services.items, snapshot.takenAt);
   const late = lateText(lastLook, deployed);
   const views = Map.groupBy(
     deliberation.pools.map(({ need: { view } }) => view),
@@ -45,14 +45,6 @@ export function statusOf(
     lastLook,
     waits,
   };
-}
-
-/** How long ago ECS began the newest deployment of a pool; infinite if ECS tells none. */
-function deployedSeconds({ takenAt, ecs }: Snapshot): number {
-  const times = ecs.services.items.flatMap(({ deployments }) =>
-    deployments.map(({ createdAt = 0 }) => createdAt),
-  );
-  return (takenAt - Math.max(0, ...times)) / 1000;
 }
 
 export type Status = ReturnType<typeof statusOf>;

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { ownValue } from '../../lambda/decision/model/collections.ts';
-import { callQuery, errorXml, SERVICE_QUOTAS } from './account/model.ts';
+import { callQuery, errorXml, getSchedule, KMS, SERVICE_QUOTAS } from './account/model.ts';
 import { AwsError, type AwsRequest, type AwsService, type Caller, callService } from './base/aws-service.ts';
 import { ECS } from './ecs/api.ts';
 import { APPLICATION_AUTO_SCALING } from './ecs/scaling.ts';
@@ -53,6 +53,7 @@ const SERVICES: Readonly<Record<string, Served>> = {
   AmazonSSM: served(SYSTEMS_MANAGER, ({ parameters }) => parameters),
   Logs_20140328: served(LOGS, ({ logs }) => logs),
   AmazonSQS: served(SQS, ({ queue }) => queue),
+  TrentService: served(KMS, ({ account }) => account),
   ServiceQuotasV20190624: served(SERVICE_QUOTAS, ({ account }) => account),
 };
 
@@ -82,6 +83,9 @@ function answerForm(request: IncomingMessage, response: ServerResponse, { accoun
 }
 
 async function answer(request: IncomingMessage, models: Models): Promise<object> {
+  const { method, url = '' } = request;
+  if (method === 'GET' && url.startsWith('/schedules/'))
+    return getSchedule(models.account, url, callerOf(request));
   const [prefix = '', name = ''] = targetOf(request);
   const body = await readBody(request);
   const service = ownValue(SERVICES, prefix);

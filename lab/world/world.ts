@@ -174,6 +174,7 @@ export class World {
       wait: (ms) => new Promise((resolve) => this.timeline.after(ms, resolve)),
     });
     this.logs.createGroup(this.logGroupName);
+    this.account.resources.set(this.logGroupName, 'AWS::Logs::LogGroup');
     const organizations = options.organizations ?? [...new Set(pools.map((pool) => pool.organization))];
     const { coderdAheadMs = 0, autobuildPollMs = 60_000, replicas = 1 } = options;
     const timeline = coderdAheadMs === 0 ? this.timeline : new SkewedTimeline(this.timeline, coderdAheadMs);
@@ -189,7 +190,9 @@ export class World {
     this.secrets.put(this.tokenSecretName, this.coderd.addToken({ canRead: 'all' }));
     for (const pool of pools) this.addPool(pool);
     const stack = { status: 'CREATE_COMPLETE', cluster: this.ecs.clusterName };
-    if (pools.length > 0) this.account.stacks.set('CoderProvisionerAutoscaler', stack);
+    // as the settings name it, and as the tags of the services do
+    if (pools.length > 0)
+      for (const name of ['CoderProvisionerAutoscaler', this.stackName]) this.account.stacks.set(name, stack);
   }
 
   service(pool: string): EcsService {
@@ -326,6 +329,7 @@ export class World {
     const { name } = pool;
     const template = templateOf(pool);
     this.logs.createGroup(template.logGroup);
+    this.account.resources.set(template.logGroup, 'AWS::Logs::LogGroup');
     const start = this.#containerOf(pool);
     const spot = part !== name;
     const id = `Pool${pascalCase(name)}${spot ? 'Spot' : ''}`;

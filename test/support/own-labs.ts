@@ -13,7 +13,8 @@ export function ownLabs(): (options: LabOptions) => Promise<Lab> {
   asPerson();
   return async (options) => {
     const lab = await startLongLab(options);
-    vi.stubEnv('AWS_ENDPOINT_URL_CLOUDWATCH_LOGS', lab.awsUrl);
+    for (const service of ['CLOUDWATCH_LOGS', 'KMS', 'SCHEDULER', 'SERVICE_QUOTAS'])
+      vi.stubEnv(`AWS_ENDPOINT_URL_${service}`, lab.awsUrl);
     return lab;
   };
 }

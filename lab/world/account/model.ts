@@ -3,11 +3,20 @@ import { ownValue } from '../../../lambda/decision/model/collections.ts';
 import { FUNCTION_ROLE } from '../../../lambda/decision/model/service-tags.ts';
 import { AwsError, type AwsService, accessDenied, type Caller, operationsFor } from '../base/aws-service.ts';
 
-/** What an AWS account has beside its resources: stacks, quotas with their requests, and ECS's role. */
+/** What an AWS account has beside the services of a look: stacks, the schedule, KMS keys, quotas, and ECS's role. */
 export class AccountModel {
   readonly id = '123456789012';
   /** By name; with the cluster that its outputs name. */
   readonly stacks = new Map<string, { readonly status: string; readonly cluster?: string }>();
+  /** Of any stack, beside its roles: the type of each by its physical id. */
+  readonly resources = new Map([
+    ['Stack-Schedules-0A1B', 'AWS::Scheduler::ScheduleGroup'],
+    ['Stack-Schedule-2C3D', 'AWS::Scheduler::Schedule'],
+  ]);
+  /** The state of the schedule that invokes the function. Undefined: somebody deleted it. */
+  schedule: 'ENABLED' | 'DISABLED' | undefined = 'ENABLED';
+  /** By ARN. */
+  readonly kmsKeys = new Map<string, 'Enabled' | 'Disabled' | 'PendingDeletion'>();
   /** By code. A new account has 6 vCPUs of Fargate, on demand and on Spot (docs/internals/aws.md §2). */
   readonly quotas = new Map([
     ['L-3032A538', 6],
@@ -33,7 +42,7 @@ export function callQuery(model: AccountModel, form: URLSearchParams, caller: Ca
   if (action === 'GetCallerIdentity') return answer(action, identity(model, caller));
   if (action === 'DescribeStacks' && caller === 'person')
     return answer(action, stacks(model, form.get('StackName') ?? ''));
-  if (action === 'ListStackResources' && caller === 'person') return answer(action, STACK_ROLES);
+  if (action === 'ListStackResources' && caller === 'person') return answer(action, stackResources(model));
   if (action === 'SimulatePrincipalPolicy' && caller === 'person')
     return answer(action, simulate(model, form));
   if (action === 'GetRole' && caller === 'person' && !model.hidesRoles)
@@ -77,12 +86,14 @@ const STACK_ROLE_NAMES: Readonly<Record<string, string>> = {
   AutoscalerRole728808EE: FUNCTION_ROLE,
   PoolProvingBoundTaskRole1A2B: 'Terraform in the provisioner daemons of pool proving',
 };
-const STACK_ROLES = `<StackResourceSummaries>${Object.keys(STACK_ROLE_NAMES)
-  .map(
-    (id) =>
-      `<member><ResourceType>AWS::IAM::Role</ResourceType><LogicalResourceId>${id}</LogicalResourceId><PhysicalResourceId>${id}</PhysicalResourceId></member>`,
-  )
-  .join('')}</StackResourceSummaries>`;
+function stackResources({ resources }: AccountModel): string {
+  const roles = Object.keys(STACK_ROLE_NAMES).map((id) => [id, 'AWS::IAM::Role']);
+  const members = [...roles, ...resources].map(
+    ([id, type]) =>
+      `<member><ResourceType>${type}</ResourceType><LogicalResourceId>${id}</LogicalResourceId><PhysicalResourceId>${id}</PhysicalResourceId></member>`,
+  );
+  return `<StackResourceSummaries>${members.join('')}</StackResourceSummaries>`;
+}
 
 function roleXml(name: string | null): string | undefined {
   const description = ownValue(STACK_ROLE_NAMES, name ?? '');
@@ -149,6 +160,32 @@ export const SERVICE_QUOTAS: AwsService<AccountModel> = {
           throw new AwsError('ResourceAlreadyExistsException', 'Only one open request is allowed per quota.');
         requested.set(QuotaCode, DesiredValue);
         return { RequestedQuota: asked(QuotaCode, DesiredValue) };
+      },
+    ),
+  },
+};
+
+/** EventBridge Scheduler's GetSchedule, which is REST: the path has the name, the query the group. Throws AwsError. */
+export function getSchedule({ resources, schedule }: AccountModel, url: string, caller: Caller): object {
+  const { pathname, searchParams } = new URL(url, 'http://scheduler');
+  const name = decodeURIComponent(pathname.slice('/schedules/'.length));
+  if (caller !== 'person') throw accessDenied('scheduler:GetSchedule', { caller });
+  const isKnown = resources.has(name) && resources.has(searchParams.get('groupName') ?? '');
+  if (schedule === undefined || !isKnown)
+    throw new AwsError('ResourceNotFoundException', `Schedule ${name} does not exist.`);
+  return { Name: name, State: schedule, ScheduleExpression: 'rate(1 minute)' };
+}
+
+export const KMS: AwsService<AccountModel> = {
+  service: 'kms',
+  operations: {
+    DescribeKey: operationsFor<AccountModel>('ValidationException')(
+      ['person'],
+      z.object({ KeyId: z.string() }),
+      ({ kmsKeys }, { KeyId }) => {
+        const KeyState = kmsKeys.get(KeyId);
+        if (KeyState === undefined) throw new AwsError('NotFoundException', `Key '${KeyId}' does not exist`);
+        return { KeyMetadata: { KeyId, Arn: KeyId, KeyState } };
       },
     ),
   },

@@ -11,6 +11,11 @@ export class LogsModel {
   readonly endlessLists = new Map<string, Endless>();
   /** From an event to the first read that shows it, in milliseconds. */
   delayMs = 0;
+  /** By name. @default as the stack makes them: 30 days, AWS's own key */
+  readonly settings = new Map<
+    string,
+    { readonly retentionInDays?: number | undefined; readonly kmsKeyId?: string | undefined }
+  >();
   readonly #timeline: Timeline;
   readonly #groups = new Map<string, LogEvent[]>();
   readonly #createdAt = new Map<string, EpochMs>();
@@ -28,6 +33,14 @@ export class LogsModel {
     if (this.#groups.has(name)) return;
     this.#groups.set(name, []);
     this.#createdAt.set(name, this.#timeline.now());
+  }
+
+  deleteGroup(name: string): void {
+    this.#groups.delete(name);
+  }
+
+  groups(): readonly string[] {
+    return [...this.#groups.keys()].sort();
   }
 
   createdAt(name: string): EpochMs | undefined {
@@ -83,12 +96,18 @@ const filterRequest = z.object({
   nextToken: z.string().optional(),
 });
 
+const groupsRequest = z.object({
+  logGroupNamePrefix: z.string().min(1).optional(),
+  nextToken: z.string().optional(),
+});
+
 const operation = operationsFor<LogsModel>('InvalidParameterException');
 
 export const LOGS: AwsService<LogsModel> = {
   service: 'logs',
   endless: { token: 'nextToken', of: (model, name) => model.endlessLists.get(name) },
   operations: {
+    DescribeLogGroups: operation(PEOPLE, groupsRequest, describeLogGroups),
     FilterLogEvents: operation(PEOPLE, filterRequest, filterLogEvents),
     StartQuery: operation(PEOPLE, startRequest, startQuery),
     /** The first answer says that the query still runs. */
@@ -104,6 +123,22 @@ export const LOGS: AwsService<LogsModel> = {
     }),
   },
 };
+
+const GROUPS_OF_A_PAGE = 50;
+
+function describeLogGroups(
+  model: LogsModel,
+  { logGroupNamePrefix = '', nextToken }: z.infer<typeof groupsRequest>,
+) {
+  const names = model.groups().filter((name) => name.startsWith(logGroupNamePrefix));
+  const from = Number(nextToken ?? 0);
+  const to = from + GROUPS_OF_A_PAGE;
+  const logGroups = names.slice(from, to).map((logGroupName) => ({
+    logGroupName,
+    ...(model.settings.get(logGroupName) ?? { retentionInDays: 30 }),
+  }));
+  return { logGroups, ...(to < names.length && { nextToken: `${to}` }) };
+}
 
 function startQuery(model: LogsModel, request: z.infer<typeof startRequest>) {
   const { logGroupNames, startTime, endTime, queryString, limit } = request;

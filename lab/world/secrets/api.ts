@@ -182,6 +182,7 @@ function describeSecret(secret: StoredSecret) {
   return {
     ...common(secret),
     VersionIdsToStages: stagesOf(secret),
+    ...(secret.kmsKey === undefined ? {} : { KmsKeyId: secret.kmsKey }),
     ...(secret.isDeleted ? { DeletedDate: new Date(secret.changedAt) } : {}),
   };
 }

@@ -38,6 +38,8 @@ export class StoredSecret {
   readonly createdAt: EpochMs;
   readonly tags = new Map<string, string>();
   isDeleted = false;
+  /** The ARN of its KMS key; undefined: AWS's own. */
+  kmsKey: string | undefined;
   /** The end of the last rotation; undefined: none. */
   rotatedAt: EpochMs | undefined;
   #changedAt: EpochMs;

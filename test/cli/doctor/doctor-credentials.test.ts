@@ -98,8 +98,11 @@ describe('a value that only the autoscaler can read', () => {
       value: 'one line\n',
       says: /^warn {2}pool "pool": secret TF_TOKEN: the value of secret "tf" is one line/m,
     },
-    { value: '-----BEGIN KEY-----\nabc\n', says: /^ok {4}pool "pool": secrets: TF_TOKEN readable$/m },
-    { value: '{"a":1}', says: /^ok {4}pool "pool": secrets: TF_TOKEN readable$/m },
+    {
+      value: '-----BEGIN KEY-----\nabc\n',
+      says: /^ok {4}pool "pool": secrets: TF_TOKEN readable with your permissions$/m,
+    },
+    { value: '{"a":1}', says: /^ok {4}pool "pool": secrets: TF_TOKEN readable with your permissions$/m },
   ])('judges another variable with the value $value', async ({ value, says }) => {
     const lines = await doctor({
       broken: ({ secrets }) => secrets.put('tf', value),
@@ -125,7 +128,7 @@ describe('the pre-shared key of a pool', () => {
     {
       scenario: 'is in the default organization',
       says: [
-        `ok    pool "pool": psk: secret "${SECRET}" is readable, and "default" is the default organization. Only a daemon can try the key: read the log of the first task`,
+        `ok    pool "pool": psk: secret "${SECRET}" is readable with your permissions, and "default" is the default organization. Only a daemon can try the key: read the log of the first task`,
       ],
     },
     {
@@ -152,7 +155,7 @@ describe('the pre-shared key of a pool', () => {
       broken: ({ coderd, secrets, tokenSecretName }) =>
         coderd.tokens.revoke(secrets.find(tokenSecretName)?.value ?? ''),
       says: [
-        `ok    pool "pool": psk: secret "${SECRET}" is readable (organization not compared). Only a daemon can try the key: read the log of the first task`,
+        `ok    pool "pool": psk: secret "${SECRET}" is readable with your permissions (organization not compared). Only a daemon can try the key: read the log of the first task`,
       ],
     },
   ])('$scenario', async ({ says, ...given }) => {

@@ -1,5 +1,5 @@
 /** The result of one check of `autoscaler doctor`, and its text. */
-import { few, some } from '../../lambda/explain/format.ts';
+import { few, some } from '../../../lambda/explain/format.ts';
 
 /** `skip`: not tried, because a check that it depends on failed. */
 type Status = 'ok' | 'warn' | 'FAIL' | 'skip';
