@@ -27,10 +27,8 @@ export class Night {
   readonly cloudWatch = new CloudWatch();
   /** What a closed route makes of the function's ports. */
   route: (ports: Ports) => Ports = (ports) => ports;
-  /** Whether the schedule invokes the function. */
-  isScheduled = true;
-  /** Whether the function's log group takes lines; metrics travel in them. */
-  isLogging = true;
+  /** Whether the function's process begins. */
+  isRunning = true;
   /** Whether people start a workspace each four minutes. */
   people = true;
   #eachMinute: (minute: number) => void = () => {};
@@ -84,7 +82,7 @@ export class Night {
       this.#minute += 1;
       if (this.people && this.#minute % 4 === 1) this.submit(1, 2);
       this.#eachMinute(this.#minute);
-      if (this.isScheduled) await this.#invoke();
+      if (this.world.account.schedule === 'ENABLED') await this.#invoke();
       timeline.advanceTo(nextAt);
       this.cloudWatch.endMinute();
     }
@@ -101,6 +99,10 @@ export class Night {
 
   async #invoke(): Promise<void> {
     const { world, config } = this.lab;
+    if (!this.isRunning) {
+      this.cloudWatch.put({ Errors: 1 });
+      return;
+    }
     try {
       const ports = this.route(this.lab.ports());
       await invokeOnce({ world, config, ports, onLook: (result) => this.#publish(result) });
@@ -112,7 +114,8 @@ export class Night {
   }
 
   #publish(result: LookResult): void {
-    if (!this.isLogging) return;
+    // metrics travel in the log
+    if (this.world.logs.events(this.world.logGroupName) === undefined) return;
     const { waits, missed } = this.#waits.after(result, 400);
     const event = lookEvent({ result, calls: {}, durationMs: 400 }, missed);
     putLine(this.lab, { message: 'look', ...event });

@@ -26,7 +26,8 @@ export function pageOf(groups: readonly (readonly [title: string, nights: readon
     '| --- | --- | --- | --- |',
     ...all.map((night) => {
       const { cause, rung } = night;
-      const mails = rung.length + rung.filter(({ until }) => until !== undefined).length;
+      const sent = cause.unsent === undefined ? rung : [];
+      const mails = sent.length + sent.filter(({ until }) => until !== undefined).length;
       return `| [${cause.cause}](#${anchor(cause.cause)}) | ${rung.map(spanText).join(', ') || 'none'} | ${mails} | ${namedBy(night).join(', ') || '**nothing**'} |`;
     }),
     '',
@@ -49,7 +50,7 @@ function section(night: Played): readonly string[] {
   return [
     `### ${cause.cause[0]?.toUpperCase()}${cause.cause.slice(1)}`,
     '',
-    `**Alarms:** ${rung.map(spanText).join(', ') || 'none'}. **Ended by:** ${cause.act}, after ${mendedAt} min.${lost}`,
+    `**Alarms:** ${rung.map(spanText).join(', ') || 'none'}. **Ended by:** ${cause.act}, after ${mendedAt} min.${lost}${cause.unsent === undefined ? '' : ` ${cause.unsent}`}`,
     '',
     `\`autoscaler status\` after ${lookedAt} min:`,
     '',

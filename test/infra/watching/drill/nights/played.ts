@@ -27,8 +27,16 @@ const TO_TERMINAL = 3;
 const UNTOLD = 20;
 
 export async function play(start: ReturnType<typeof commandLabs>['start'], cause: Cause): Promise<Played> {
-  const { pools = [CPU], options, prepare, before = QUIET, lasts = LASTS, after = AFTERWARDS } = cause;
-  const night = new Night(await start({ pools, ...options }));
+  const {
+    pools = [CPU],
+    options,
+    settings,
+    prepare,
+    before = QUIET,
+    lasts = LASTS,
+    after = AFTERWARDS,
+  } = cause;
+  const night = new Night(await start({ pools, ...options }, settings));
   prepare?.(night);
   await night.pass(before);
   await cause.begin(night);

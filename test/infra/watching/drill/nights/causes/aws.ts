@@ -1,7 +1,9 @@
 /** Causes in AWS and in the stack, and what people do to it. */
-import { withoutEcs } from '../closed-routes.ts';
+import { withoutRouteToEcs } from '../closed-routes.ts';
 import { CPU, type Night } from '../night.ts';
 import type { Cause } from './cause.ts';
+
+const KMS_KEY = 'arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f';
 
 const nameOf = ({ world }: Night): string => world.service('cpu').identity.name;
 
@@ -9,36 +11,65 @@ export const AWS: readonly Cause[] = [
   {
     cause: 'the schedule is disabled',
     begin: (night) => {
-      night.isScheduled = false;
+      night.world.account.schedule = 'DISABLED';
       night.submit(3, 4);
     },
-    mend: (night) => {
-      night.isScheduled = true;
+    mend: ({ world }) => {
+      world.account.schedule = 'ENABLED';
     },
     act: 'enable the schedule',
-    words: /schedule/,
+    words: /schedule: .* is disabled/,
     rings: ['no-tick'],
   },
   {
     cause: "the function's log group was deleted",
+    begin: ({ world }) => world.logs.deleteGroup(world.logGroupName),
+    mend: ({ world }) => world.logs.createGroup(world.logGroupName),
+    act: 'restore the log group',
+    words: /log groups: .* does not exist/,
+    rings: ['no-tick'],
+  },
+  {
+    cause: 'the KMS key of the stack is disabled',
+    options: {},
     begin: (night) => {
-      night.isLogging = false;
+      night.world.account.kmsKeys.set(KMS_KEY, 'Disabled');
+      night.isRunning = false;
     },
     mend: (night) => {
-      night.isLogging = true;
+      night.world.account.kmsKeys.set(KMS_KEY, 'Enabled');
+      night.isRunning = true;
     },
-    act: 'restore the log group',
-    words: /log group/,
-    rings: ['no-tick'],
+    act: 'enable the key',
+    words: /KMS keys: .* is Disabled/,
+    rings: ['failing-ticks', 'no-tick'],
+    settings: { aws: { kmsKey: KMS_KEY } },
+    unsent: 'The topic is encrypted with the same key, so no mail comes.',
+  },
+  {
+    cause: 'a deployment failed half-way',
+    begin: ({ world }) =>
+      world.account.stacks.set(world.stackName, {
+        status: 'UPDATE_ROLLBACK_FAILED',
+        cluster: world.ecs.clusterName,
+      }),
+    mend: ({ world }) =>
+      world.account.stacks.set(world.stackName, {
+        status: 'UPDATE_ROLLBACK_COMPLETE',
+        cluster: world.ecs.clusterName,
+      }),
+    act: 'end the rollback',
+    words: /UPDATE_ROLLBACK_FAILED/,
+    rings: [],
   },
   {
     cause: "the function's route to ECS is closed",
     begin: (night) => {
-      night.route = withoutEcs;
+      night.route = withoutRouteToEcs;
     },
     mend: (night) => night.openRoutes(),
     act: 'open the route',
-    words: /the function/,
+    words: /The function looks from the subnets/,
     rings: ['failing-ticks', 'no-tick'],
   },
   {

@@ -8,6 +8,8 @@ export type Cause = {
   /** @default one pool of four without tags */
   readonly pools?: readonly LabPool[];
   readonly options?: Omit<Partial<LabOptions>, 'pools'>;
+  /** Of the configuration file, beside those of the lab. */
+  readonly settings?: object;
   /** Before the first minute. */
   readonly prepare?: (night: Night) => void;
   /** Minutes that are played before it begins. @default 6 */
@@ -21,6 +23,8 @@ export type Cause = {
   readonly words: RegExp;
   /** The alarms that notify, in order of time. */
   readonly rings: readonly string[];
+  /** Why no mail comes although alarms go off. */
+  readonly unsent?: string;
   /** Minutes until a person mends it. @default 40 */
   readonly lasts?: number;
   /** Minutes that are played afterwards. @default 75 */

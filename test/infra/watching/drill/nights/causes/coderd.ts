@@ -1,7 +1,6 @@
 /** Causes in coderd, in its token, and on the way to it. */
 import { DAY_MS, MINUTE_MS } from '../../../../../../lambda/decision/model/units.ts';
-import { withoutCoderd } from '../../../../../support/without-coderd.ts';
-import { withoutOrganization } from '../closed-routes.ts';
+import { withoutOrganization, withoutRouteToCoderd } from '../closed-routes.ts';
 import { CPU, type Night } from '../night.ts';
 import type { Cause } from './cause.ts';
 
@@ -56,11 +55,11 @@ export const CODERD: readonly Cause[] = [
   {
     cause: "the function's route to coderd is closed",
     begin: (night) => {
-      night.route = withoutCoderd;
+      night.route = withoutRouteToCoderd;
     },
     mend: (night) => night.openRoutes(),
     act: 'open the route',
-    words: /the function/,
+    words: /the function says: .*no answer from coderd|The function looks from the subnets/,
     rings: ['failing-ticks', 'no-tick'],
   },
   {

@@ -7,6 +7,15 @@ const nameOf = ({ world }: Night): string => world.service('cpu').identity.name;
 const NO_SECRET =
   "ResourceInitializationError: unable to pull secrets or registry auth: execution resource retrieval failed: unable to retrieve secret from asm: service call has been retried 1 time(s): failed to fetch secret coder/keys/cpu from secrets manager: ResourceNotFoundException: Secrets Manager can't find the specified secret.";
 
+const KMS_KEY = 'arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f';
+const NO_KMS =
+  'ResourceInitializationError: unable to pull secrets or registry auth: execution resource retrieval failed: unable to retrieve secret from asm: service call has been retried 1 time(s): failed to fetch secret arn:aws:secretsmanager:eu-central-1:123456789012:secret:coder/keys/cpu-AbCdEf from secrets manager: AccessDeniedException: Access to KMS is not allowed';
+
+const NO_LOG_GROUP =
+  'ResourceInitializationError: failed to validate logger args: create stream has been retried 1 times: failed to create Cloudwatch log stream: ResourceNotFoundException: The specified log group does not exist. : exit status 1';
+
+const NO_VCPU = "You've reached the limit on the number of vCPUs you can run concurrently.";
+
 /** Starts fail with this reason, and the stock is used up. */
 function failing(
   given: Pick<Cause, 'cause' | 'act' | 'words'> & Partial<Cause> & { readonly reason: string },
@@ -72,17 +81,36 @@ export const STARTS: readonly Cause[] = [
   }),
   failing({
     cause: "the tasks' KMS key is disabled",
-    reason:
-      'ResourceInitializationError: unable to pull secrets or registry auth: execution resource retrieval failed: unable to retrieve secret from asm: service call has been retried 1 time(s): failed to fetch secret arn:aws:secretsmanager:eu-central-1:123456789012:secret:coder/keys/cpu-AbCdEf from secrets manager: AccessDeniedException: Access to KMS is not allowed',
+    reason: NO_KMS,
     act: 'enable the key',
-    words: /KMS/,
+    words: /KMS keys: .* is Disabled/,
+    begin: (night) => {
+      const { secrets, account, ecs } = night.world;
+      const secret = secrets.find('coder/keys/cpu');
+      if (secret !== undefined) secret.kmsKey = KMS_KEY;
+      account.kmsKeys.set(KMS_KEY, 'Disabled');
+      ecs.failStarts(nameOf(night), NO_KMS);
+      night.submit(5, 4);
+    },
+    mend: (night) => {
+      night.world.account.kmsKeys.set(KMS_KEY, 'Enabled');
+      night.world.ecs.failStarts(nameOf(night));
+    },
   }),
   failing({
     cause: "the pool's log group was deleted",
-    reason:
-      'ResourceInitializationError: failed to validate logger args: create stream has been retried 1 times: failed to create Cloudwatch log stream: ResourceNotFoundException: The specified log group does not exist. : exit status 1',
+    reason: NO_LOG_GROUP,
     act: 'restore the log group',
-    words: /log group/,
+    words: /log groups: .* does not exist/,
+    begin: (night) => {
+      night.world.logs.deleteGroup('Stack-PoolCpuLogs');
+      night.world.ecs.failStarts(nameOf(night), NO_LOG_GROUP);
+      night.submit(5, 4);
+    },
+    mend: (night) => {
+      night.world.logs.createGroup('Stack-PoolCpuLogs');
+      night.world.ecs.failStarts(nameOf(night));
+    },
   }),
   failing({
     cause: 'the subnet has no address left',
@@ -106,9 +134,14 @@ export const STARTS: readonly Cause[] = [
   }),
   unplaced({
     cause: "the account's vCPU quota is full",
-    reason: "You've reached the limit on the number of vCPUs you can run concurrently.",
+    reason: NO_VCPU,
     act: 'raise the quota',
-    words: /quota|limit on the number of vCPUs/,
+    words: /quota: .* vCPUs of the account|vCPU quota/,
+    begin: (night) => {
+      night.world.account.quotas.set('L-3032A538', 1);
+      night.world.ecs.failPlacement(nameOf(night), NO_VCPU);
+      night.submit(5, 4);
+    },
   }),
   unplaced({
     cause: 'Fargate has no capacity',
