@@ -5,7 +5,7 @@
 import { LogFormatter, Logger, LogItem } from '@aws-lambda-powertools/logger';
 import type { LogAttributes, UnformattedAttributes } from '@aws-lambda-powertools/logger/types';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import { type Look, lookEvent } from '../look/look-event.ts';
+import { type Look, type LookEvent, lookEvent } from '../look/look-event.ts';
 import { OrphanEvents } from '../look/orphan-event.ts';
 import type { Clock } from '../look/ports.ts';
 import { waitLine } from '../look/waits/wait-line.ts';
@@ -13,7 +13,13 @@ import { type StartedWaits, WaitRecord } from '../look/waits/wait-record.ts';
 import { FullViewAge } from './full-view-age.ts';
 import { lookMetrics, poolMetrics, rareMetrics, waitMetrics } from './look-metrics.ts';
 
-export const logger = new Logger();
+/** What a person looks for who reads the log in AWS's console comes before what identifies the invocation. */
+export const logger = new Logger({
+  logRecordOrder: [
+    ...['level', 'message', 'failures', 'findings', 'pending', 'oldestPendingSeconds', 'unserved'],
+    ...['applied', 'refused', 'pools', 'groups', 'actions'],
+  ],
+});
 
 /** Writes `message`, `service` and the fields of the event, and nothing else. */
 class ShortFormatter extends LogFormatter {
@@ -41,7 +47,7 @@ export function reporterOf({ clock, perPool }: ReporterOptions): (look: Look) =>
     const { plan } = look.result;
     const { waits, missed } = waitsOf(record, look);
     const event = lookEvent(look, missed);
-    logger.info('look', event);
+    logger[levelOf(event)]('look', event);
     for (const wait of waits) facts.info('wait', waitLine(wait));
     for (const orphan of orphans.newOf(plan)) facts.warn('orphan', orphan);
     publish(metrics, { ...lookMetrics(look.result, event, age.after(plan)), ...waitMetrics(waits) });
@@ -52,6 +58,12 @@ export function reporterOf({ clock, perPool }: ReporterOptions): (look: Look) =>
       publish(metrics, values);
     }
   };
+}
+
+/** A look that fails fails its invocation. A finding waits for a person. */
+function levelOf({ failures, findings }: LookEvent): 'error' | 'warn' | 'info' {
+  if (failures.length > 0) return 'error';
+  return findings.length > 0 ? 'warn' : 'info';
 }
 
 /** An error here must not cost the event and the metrics of the look. */

@@ -57,11 +57,16 @@ async function lookWith(
   function_: Handler,
 ): Promise<{ readonly text: string; readonly lines: readonly Line[] }> {
   const written: string[] = [];
-  const spy = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
-    written.push(String(chunk));
-    return true;
+  // Lambda logs both
+  const spies = ([process.stdout, process.stderr] as const).map((stream) =>
+    vi.spyOn(stream, 'write').mockImplementation((chunk) => {
+      written.push(String(chunk));
+      return true;
+    }),
+  );
+  await function_({ tick: true }, context).finally(() => {
+    for (const spy of spies) spy.mockRestore();
   });
-  await function_({ tick: true }, context).finally(() => spy.mockRestore());
   const text = written.join('');
   return {
     text,
@@ -164,6 +169,8 @@ describe('the log of a look', () => {
     expect(look?.calls?.[0]?.requests).toBeGreaterThan(2);
     expect(metricsIn(metrics ?? {})).toEqual([...ACTIVITY_METRICS, ...ALARM_METRICS]);
     expect(metrics).toMatchObject({ TickAge: 0, PendingJobs: look?.pending });
+    // what is wrong is the first thing that a person reads in the console
+    expect(text).toMatch(/^\{"level":"WARN","message":"look","failures":\[\],"findings":\["/);
     const { secrets, tokenSecretName } = lab.world;
     const known = [tokenSecretName, ...pools.map(({ name }) => `coder/keys/${name}`)];
     const values = known.map((name) => secrets.find(name)?.value ?? '');

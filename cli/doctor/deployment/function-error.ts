@@ -14,6 +14,8 @@ export function errorOf(line: string): string | undefined {
   const { data } = schema.safeParse(parseQuietly(line));
   if (data === undefined) return undefined;
   const { errorMessage, message } = data;
+  // of a look, the failures are told
+  if (message === 'look') return undefined;
   const text = errorMessage ?? (typeof message === 'string' ? message : message?.errorMessage);
   return text?.replaceAll(/\s+/g, ' ');
 }

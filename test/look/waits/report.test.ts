@@ -70,6 +70,18 @@ describe('the report of a look', () => {
     expect(lines.filter(({ message }) => message === 'wait')).toHaveLength(1);
   });
 
+  it.each([
+    { failures: [], findings: [], level: 'INFO' },
+    { failures: [], findings: [{ code: 'jobs-list-slow', seconds: 7 }], level: 'WARN' },
+    { failures: [{ message: 'no answer' }], findings: [], level: 'ERROR' },
+  ])('has the level $level for $failures and $findings', async ({ failures, findings, level }) => {
+    const { lab, looks } = await startedJob();
+    const [look] = looks;
+    const broken = look && [{ ...look, failures, plan: { ...look.plan, findings } }];
+    const lines = await linesOf(lab, broken as unknown as typeof looks);
+    expect(lines.find(({ message }) => message === 'look')).toMatchObject({ level });
+  });
+
   it('has the event and the metrics of the look if the waits cannot be computed', async () => {
     const { lab, looks } = await startedJob();
     const broken = looks.map(({ snapshot, ...result }) => ({
