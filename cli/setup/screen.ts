@@ -83,7 +83,7 @@ function leftText(left: readonly Outcome[]): string {
 }
 
 const NEXT =
-  'Then create a workspace: its build is the first of its pool (docs/deploy.md, step 4). Turn off the provisioners that coderd has built in only after that.\n';
+  'Then create a workspace: its build is the first of its pool (docs/deploy.md, step 4). Turn off the provisioners that coderd has built in only after that. At each start from zero Coder tells people that no provisioner accepts their tags: a task takes the job in about a minute (docs/troubleshooting.md).\n';
 
 function forOne(head: string, commands: readonly string[]): readonly string[] {
   return commands.length === 0 ? [] : [`${head}\n\n${indented(commands)}`];

@@ -35,6 +35,8 @@ export type AlarmRow = {
   /** The alarm goes off when `wrong` of the last `of` periods breach the threshold. */
   readonly periods: { readonly wrong: number; readonly of: number };
   readonly treatMissingData: TreatMissingData;
+  /** Whether people cannot work, whether somebody has to look in working hours, or before it gets worse. */
+  readonly urgency: 'Now' | 'Today' | 'This week';
   /** What is wrong, the consequence, and what to do first. */
   readonly description: string;
 };
@@ -74,6 +76,7 @@ function noLook(service: string): AlarmRow {
   const looks = lookMetric(service, 'TickAge', { statistic: 'SampleCount' });
   return {
     name: 'no-tick',
+    urgency: 'Now',
     // Without FILL, CloudWatch would evaluate older minutes as long as it finds some.
     metric: new MathExpression({
       expression: 'FILL(looks, 0)',
@@ -102,6 +105,7 @@ function failingLooks(lambda: IFunction): AlarmRow {
   return {
     ...ON_ERRORS,
     name: 'failing-ticks',
+    urgency: 'Now',
     metric: lambda.metricErrors({ period: Duration.minutes(1), label: 'failed looks' }),
     periods: { wrong: 3, of: 5 },
     description:
@@ -114,6 +118,7 @@ function failingKeys(keyFunction: IFunction): AlarmRow {
   return {
     ...ON_ERRORS,
     name: 'keys-failing',
+    urgency: 'This week',
     metric: keyFunction.metricErrors({ period: Duration.hours(1), label: 'failed runs' }),
     // The sweep runs every 15 minutes: one that fails once has three more in this hour.
     periods: { wrong: 2, of: 2 },
@@ -123,7 +128,7 @@ function failingKeys(keyFunction: IFunction): AlarmRow {
   };
 }
 
-type Rule = Omit<LookAlarm, 'name' | 'description'>;
+type Rule = Omit<LookAlarm, 'name' | 'urgency' | 'description'>;
 
 /** On the best look of each minute. */
 function above(name: (typeof ALARM_METRICS)[number], wrong: number, of = wrong): Rule {
@@ -150,6 +155,7 @@ function whilePublished(name: RareMetricName): Rule {
 const LOOK_ALARMS: readonly LookAlarm[] = [
   {
     name: 'sight-lost',
+    urgency: 'Today',
     // After a long idle time an instance of the function reports an old age, although its first
     // look reads everything.
     ...above('TickAge', 3),
@@ -159,6 +165,7 @@ const LOOK_ALARMS: readonly LookAlarm[] = [
   },
   {
     name: 'job-waits',
+    urgency: 'Now',
     ...above('OldestPendingAge', 2),
     description:
       'A job has been pending for more than 5 minutes, or coderd has failed jobs within the hour because no daemon took them in 30 minutes. ' +
@@ -166,6 +173,7 @@ const LOOK_ALARMS: readonly LookAlarm[] = [
   },
   {
     name: 'unserved-jobs',
+    urgency: 'Now',
     ...above('UnservedJobs', 3),
     description:
       'Some pending jobs are unschedulable: no pool in the configuration has their organization and tags. ' +
@@ -173,6 +181,7 @@ const LOOK_ALARMS: readonly LookAlarm[] = [
   },
   {
     name: 'pool-at-max',
+    urgency: 'Today',
     ...above('PoolsAtMax', 10),
     description:
       'Jobs have been pending for 10 minutes because `max` or `maxTasks` limits a pool. ' +
@@ -181,6 +190,7 @@ const LOOK_ALARMS: readonly LookAlarm[] = [
   },
   {
     name: 'starts-failing',
+    urgency: 'Now',
     // A failed start is reported for 10 minutes, several for an hour unless a start succeeds. 12 minutes of 20 mean
     // several failed starts, with possible gaps between them.
     ...above('FailedStarts', 12, 20),
@@ -191,6 +201,7 @@ const LOOK_ALARMS: readonly LookAlarm[] = [
   },
   {
     name: 'drain-stuck',
+    urgency: 'Today',
     ...whilePublished(STUCK_METRIC),
     description:
       'Tasks are draining but do not stop: for 30 minutes without a live daemon, or for 6 hours. They cost money, and their pool cannot replace them. ' +
@@ -198,6 +209,7 @@ const LOOK_ALARMS: readonly LookAlarm[] = [
   },
   {
     name: 'builds-died',
+    urgency: 'Today',
     ...whilePublished(DEAD_METRIC),
     // The function publishes it for about an hour after a death.
     metric: { name: DEAD_METRIC, statistic: 'Maximum', minutes: 5 },
@@ -207,6 +219,7 @@ const LOOK_ALARMS: readonly LookAlarm[] = [
   },
   {
     name: 'count-contested',
+    urgency: 'Today',
     ...whilePublished(CONTESTED_METRIC),
     description:
       'Something else keeps changing the desired count of a pool, for example Application Auto Scaling. The pool does not scale in, and only pending jobs launch tasks. ' +
@@ -214,6 +227,7 @@ const LOOK_ALARMS: readonly LookAlarm[] = [
   },
   {
     name: 'token-expires',
+    urgency: 'This week',
     ...whilePublished(TOKEN_METRIC),
     comparisonOperator: LESS_THAN_OR_EQUAL_TO_THRESHOLD,
     threshold: 14,
@@ -223,6 +237,7 @@ const LOOK_ALARMS: readonly LookAlarm[] = [
   },
   {
     name: 'license-ends',
+    urgency: 'Now',
     ...whilePublished(LICENSE_METRIC),
     description:
       "coderd's license for external provisioner daemons is missing, or has expired and is in its grace period. Without it no daemon can connect, and all jobs wait. " +
@@ -233,6 +248,7 @@ const LOOK_ALARMS: readonly LookAlarm[] = [
 function nearQuota(capacity: FargateCapacity): AlarmRow {
   return {
     name: `vcpu-quota-${capacity.name}`,
+    urgency: 'Today',
     metric: usedQuota(capacity),
     comparisonOperator: GREATER_THAN_THRESHOLD,
     threshold: 80,

@@ -40,11 +40,11 @@ export class Alarms extends Construct {
 }
 
 function addAlarm(scope: Construct, row: AlarmRow, action: SnsAction): Alarm {
-  const { name, periods, description, ...props } = row;
+  const { name, periods, urgency, description, ...props } = row;
   const alarm = new Alarm(scope, name, {
     ...props,
     alarmName: `${Stack.of(scope).stackName}-${name}`,
-    alarmDescription: `${description} More: docs/operate.md, "${name}".`,
+    alarmDescription: `${urgency}: ${description} More: docs/operate.md, "${name}".`,
     evaluationPeriods: periods.of,
     datapointsToAlarm: periods.wrong,
   });

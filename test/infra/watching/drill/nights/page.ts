@@ -31,6 +31,10 @@ export function pageOf(groups: readonly (readonly [title: string, nights: readon
       return `| [${cause.cause}](#${anchor(cause.cause)}) | ${rung.map(spanText).join(', ') || 'none'} | ${mails} | ${namedBy(night).join(', ') || '**nothing**'} |`;
     }),
     '',
+    '## By alarm',
+    '',
+    ...[...DESCRIPTIONS.keys()].flatMap((name) => causesOf(name, all)),
+    '',
     '## The mails',
     '',
     'The subject of a mail is `ALARM: "STACK-NAME" in REGION`. Its text begins with this description:',
@@ -41,6 +45,19 @@ export function pageOf(groups: readonly (readonly [title: string, nights: readon
   ]
     .join('\n')
     .trimEnd()}\n`;
+}
+
+/** The first alarm of a night is what wakes people. */
+function causesOf(alarm: string, all: readonly Played[]): readonly string[] {
+  const causes = all.flatMap(({ cause: { cause }, rung }) => {
+    const isFirst = rung[0]?.name === alarm;
+    return rung.some(({ name }) => name === alarm)
+      ? [`${isFirst ? '' : 'later: '}[${cause}](#${anchor(cause)})`]
+      : [];
+  });
+  return [
+    `- \`${alarm}\`: ${causes.toSorted((a, b) => Number(a.startsWith('later')) - Number(b.startsWith('later'))).join('; ') || 'no night of the drill'}`,
+  ];
 }
 
 function section(night: Played): readonly string[] {
