@@ -81,6 +81,7 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   const limits = computeLaunchLimits(forecasts, {
     ...{ config, doubtsOf, now: awsTimeOf(snapshot) },
     remembered: snapshot.remembered?.pools,
+    seen: { mismatches: snapshot.remembered?.mismatches, takenAt: now },
   });
   const assigned = assignDemand(
     { jobs, due, warm, stock },

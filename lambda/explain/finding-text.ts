@@ -77,8 +77,8 @@ const WORDS: {
     `pool "${finding.pool}": ${malformedText(finding)}. Scale-in is on hold until you ${finding.problem === 'unknown-tag' ? 'remove the tag. To override a pool, use `autoscaler pin` or `pause`' : 'write the override again (`autoscaler pin`, `pause`) or remove it (`unpin`, `resume`)'}`,
   'organization-unknown': ({ organization }) =>
     `organization "${organization}" is unknown: coderd does not list it. Check the name in the configuration and the role of the token's user`,
-  'daemons-empty-while-leased': ({ organization, tasks }) =>
-    `organization "${organization}": coderd lists no daemons, but ${some(tasks, 'task')} of its pools ${tasks === 1 ? 'holds a lease' : 'hold leases'}. Scale-in is on hold. If somebody deleted a provisioner key, give the pool a new one. If none of its tasks ever had a daemon, read the task logs and mend the cause. The next build that gets a daemon ends the hold`,
+  'daemons-empty-while-leased': ({ organization, tasks, cluster, task }) =>
+    `organization "${organization}": coderd lists no daemons, but ${some(tasks, 'task')} of its pools ${tasks === 1 ? 'holds a lease' : 'hold leases'}. Scale-in is on hold. If somebody deleted a provisioner key, give the pool a new one. Else read the task logs and mend the cause. The next daemon that registers ends the hold: that of a build, or of the task that each key launches once an hour, as far as limits allow. To end it sooner, drain a task; ECS starts another within 15 min: \`aws ecs update-task-protection --cluster ${cluster} --tasks ${task} --protection-enabled --expires-in-minutes 1380\``,
   'jobs-empty-while-busy': ({ organization, daemons }) =>
     `organization "${organization}": coderd lists no jobs, but ${some(daemons, 'daemon')} ${daemons === 1 ? 'is' : 'are'} busy. Scale-in is on hold`,
   'worker-unknown': ({ organization, jobs, jobIds, pools }) => {

@@ -32,7 +32,7 @@ const WORDS: { readonly [Code in Reason['code']]: (reason: ReasonOf<Code>) => st
   'launching-for-jobs-only': ({ wanted }) =>
     `needs ${some(wanted, 'task')}, but only pending jobs launch tasks now (see findings)`,
   'launching-to-be-seen': () =>
-    'launches 1 task, so that coderd sees a daemon of this pool (one an hour while heartbeats look old)',
+    'launches 1 task, so that coderd sees a daemon of this pool (one an hour while coderd lists none, or heartbeats look old)',
   pinned: (reason) => `needs ${some(reason.wanted, 'task')}, pinned at ${reason.count} ${originText(reason)}`,
   'above-pin': ({ tasks }) =>
     `${some(tasks, 'task')} above the pin. Running builds finish; idle daemons drain after idleTimeout`,

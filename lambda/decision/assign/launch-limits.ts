@@ -26,6 +26,7 @@ import { isLongUnseen, mayLaunchOne } from '../supply/heartbeats.ts';
 import { countUnread, type UnreadPool } from '../supply/hidden/unread-services.ts';
 import { rememberPool, roomWhileUnread } from '../supply/hidden/unread-starts.ts';
 import type { PoolView } from '../supply/supply.ts';
+import { probesIn } from './probes.ts';
 
 export type PoolLaunchLimits = {
   readonly view: PoolView;
@@ -39,8 +40,10 @@ export type PoolLaunchLimits = {
   readonly memory: PoolMemory;
   /** Tasks that the pool's floor may launch before all limits. */
   readonly belowFloor: number;
-  /** Launches that fill the pool up to its floor. */
+  /** Launches that fill the pool up to its floor, or the one that shows a contradiction to be over (probes.ts). */
   readonly forMin: number;
+  /** Whether `forMin` is that one, and no floor needs it. */
+  readonly isProbe: boolean;
   /** Further launches that the pool's own limits allow. */
   readonly beyond: number;
   /** The part of `beyond` that prebuilds may use. The rest is for people. */
@@ -68,12 +71,14 @@ export type RoomInput = {
   readonly now: EpochMs;
   /** The pools as the last look of this process left them. @default nothing is known */
   readonly remembered?: readonly PoolMemory[] | undefined;
+  /** Since when looks see mismatches, and coderd's time. */
+  readonly seen: Pick<Parameters<typeof probesIn>[1], 'mismatches' | 'takenAt'>;
 };
 
 /** Computes the room of all pools. Tasks that drain count against `maxTasks` (docs/adr/0005). */
 export function computeLaunchLimits(
   { poolForecasts, wakeDemands: { demands } }: Pick<PoolForecasts, 'poolForecasts' | 'wakeDemands'>,
-  { config, doubtsOf, now, remembered = [] }: RoomInput,
+  { config, doubtsOf, now, seen, remembered = [] }: RoomInput,
 ): LaunchLimits {
   const { maxTasks, dollarsPerHour = Number.POSITIVE_INFINITY } = config.limits;
   const counted = [...poolForecasts].map(([view, poolForecast]) => {
@@ -93,6 +98,7 @@ export function computeLaunchLimits(
   const rest = restOf(counted);
   // beside a pool of which nothing is known for long, one task at a time launches for people's jobs
   const known = restOf(counted.filter((each) => each.unread?.isLong !== true));
+  const probes = probesIn([...poolForecasts.keys()], { doubtsOf, now, ...seen });
   const isStarting = counted.some(({ capacity }) => capacity.starting > 0);
   const isOneAtATime = unread.some(({ isLong }) => isLong) && rest.total <= 0 && known.total > 0;
   let { total, budget } = isOneAtATime ? { ...known, total: isStarting ? 0 : 1 } : rest;
@@ -109,9 +115,9 @@ export function computeLaunchLimits(
     const isAwaited = demands.some(
       ({ pools: woken, ahead }) => woken.includes(view) && ahead.some(({ at }) => at - now < HOUR_MS),
     );
-    const belowFloor = isOneAtATime
-      ? 0
-      : tasksBelowFloor({ view, poolForecast, capacity, doubts, isAwaited, now });
+    const forFloor = tasksBelowFloor({ view, poolForecast, capacity, doubts, isAwaited, now });
+    const isProbing = forFloor <= 0 && probes.has(view);
+    const belowFloor = isOneAtATime ? 0 : isProbing ? 1 : forFloor;
     const forMin = Math.max(0, Math.min(belowFloor, ownRoom, total, paid));
     total -= forMin;
     budget -= forMin * price;
@@ -127,6 +133,7 @@ export function computeLaunchLimits(
         memory,
         belowFloor,
         forMin,
+        isProbe: isProbing && forMin > 0,
         beyond: ownRoom - forMin,
       },
       ...{ forPrebuilds, isDoubtful: doubts.length > 0, isPendingOnly },

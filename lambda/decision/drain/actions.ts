@@ -55,7 +55,8 @@ function raiseReason(need: PoolNeed): Reason['code'] {
   if (ready.prewarmed > 0) return 'prewarm';
   if (isKeptAwake(need) && poolForecast.floors.wake > capacity.total) return 'awake-for';
   const isBelowFloor = configuredFloor(poolForecast.floors, inUse).count > capacity.total;
-  return ready.stock > 0 && !isBelowFloor ? 'stock' : 'floor';
+  if (ready.stock > 0 && !isBelowFloor) return 'stock';
+  return need.isProbe ? 'launching-to-be-seen' : 'floor';
 }
 
 /** Else a count is lowered only because ECS cannot start the missing tasks. */

@@ -16,7 +16,7 @@ import { chooseIdle, type IdleDaemons, type Rest } from './idle-daemons.ts';
 
 export type PoolNeed = Pick<
   PoolLaunchLimits,
-  'view' | 'capacity' | 'poolForecast' | 'room' | 'unreadRoom' | 'forMin'
+  'view' | 'capacity' | 'poolForecast' | 'room' | 'unreadRoom' | 'forMin' | 'isProbe'
 > & {
   /** Jobs assigned to this pool, by what will run them. */
   readonly jobs: Readonly<Record<Exclude<Served, 'by-doubtful'>, number>>;
@@ -194,7 +194,7 @@ type OwnNeed = ReturnType<typeof deriveOwnNeed>;
 /** What a pool needs by itself, before probes and before the needs of other pools. */
 function deriveOwnNeed(limits: PoolLaunchLimits, assigned: readonly Assigned[], unplaced: number) {
   const { view, capacity, poolForecast, room, unreadRoom } = limits;
-  const { belowFloor, forMin, beyond, forPrebuilds } = limits;
+  const { belowFloor, forMin, isProbe, beyond, forPrebuilds } = limits;
   const jobs = countJobs(assigned.filter(({ group }) => isPending(group)));
   const inUse =
     capacity.inUse + sum(Object.values(jobs), (count) => count) - jobs['by-busy'] - jobs['by-peer'];
@@ -212,7 +212,7 @@ function deriveOwnNeed(limits: PoolLaunchLimits, assigned: readonly Assigned[], 
   // a launch adds to all existing tasks: an idle daemon among them could not run that job
   const wanted = growth > 0 ? capacity.total + growth : Math.max(inUse, floor.count);
   return {
-    ...{ view, capacity, poolForecast, room, unreadRoom, forMin, jobs, inUse, floor, ready },
+    ...{ view, capacity, poolForecast, room, unreadRoom, forMin, isProbe, jobs, inUse, floor, ready },
     leftTo: assigned.flatMap(({ group, offer }) =>
       offer.served === 'by-peer' && isPending(group) ? (group.leftTo ?? []) : [],
     ),

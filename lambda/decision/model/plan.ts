@@ -78,7 +78,10 @@ type ReasonFields = Record<
     /** Daemons that must be ready when coderd inserts the jobs. */
     prewarm: { daemons: number; due: number };
     'capped-at-prewarm-max': { due: number; max: number };
-    /** While heartbeats look old, a floor or a due transition launches one task an hour. */
+    /**
+     * One task an hour: while heartbeats look old, for a floor or a due transition; while coderd lists no daemon of
+     * an organization whose tasks hold leases, for each key.
+     */
     'launching-to-be-seen': object;
     /** Clocks or heartbeats are in doubt, or others change the count: floors and due transitions launch no task. */
     'launching-for-jobs-only': { wanted: number };
@@ -434,6 +437,9 @@ export type Finding = Coded<FindingFields> | Coded<UnreadFields>;
 
 export type FindingOf<Code extends Finding['code']> = Extract<Finding, { readonly code: Code }>;
 
+/** The key under which a process remembers since when looks see a mismatch (`Remembered.mismatches`). */
+export const mismatchKey = (code: Finding['code'], item: string): string => `${code} ${item}`;
+
 type InPool = { pool: PoolName };
 type InOrganization = { organization: string };
 /** Daemons whose tasks hold leases, and those among them that coderd has not seen for 90 s. */
@@ -475,7 +481,8 @@ type FindingFields = {
   'service-without-pool': { pool: string; service: string; drains: boolean };
 
   'organization-unknown': InOrganization;
-  'daemons-empty-while-leased': InOrganization & { tasks: number };
+  /** `cluster` and `task`: for the command that drains the first of them. */
+  'daemons-empty-while-leased': InOrganization & { tasks: number; cluster: string; task: TaskArn };
   'jobs-empty-while-busy': InOrganization & { daemons: number };
   /** `jobIds`: the first of the jobs. `pools`: those whose scale-in is on hold because of it. */
   'worker-unknown': InOrganization & { jobs: number; jobIds: readonly JobId[]; pools: readonly PoolName[] };

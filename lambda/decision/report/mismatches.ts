@@ -4,7 +4,7 @@
  */
 import type { EpochMs } from '../model/brands.ts';
 import { ownValue } from '../model/collections.ts';
-import type { Finding } from '../model/plan.ts';
+import { type Finding, mismatchKey } from '../model/plan.ts';
 import type { Remembered } from '../model/snapshot.ts';
 import { MINUTE_MS } from '../model/units.ts';
 
@@ -70,4 +70,4 @@ function withItems(finding: Finding, items: readonly string[]): Finding {
   return finding.code === 'daemons-without-task' ? { ...finding, daemons: items } : finding;
 }
 
-const keyOf = ({ code }: Finding, item: string): string => `${code} ${item}`;
+const keyOf = ({ code }: Finding, item: string): string => mismatchKey(code, item);

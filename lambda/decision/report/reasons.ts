@@ -73,6 +73,7 @@ function sizedReasons(decision: PoolDecision, { snapshot, config, count: counted
     ...forecastReasons(need, counted),
     ...jobsOnlyReasons(need, doubts),
     ...oldHeartbeatReasons(need, doubts),
+    ...probeReasons(need),
     ...(doubts.includes('license-missing')
       ? unlicensedReasons(need)
       : boundReasons(need, { snapshot, config })),
@@ -217,6 +218,11 @@ function oldHeartbeatReasons({ forMin }: PoolNeed, doubts: readonly Doubt[]): re
   if (!doubts.includes('heartbeats-old')) return [];
   const launching = forMin > 0 ? [{ code: 'launching-to-be-seen' } as const] : [];
   return [...launching, { code: 'holding-for-doubt', doubts }];
+}
+
+/** A task that nothing needs, so that coderd lists a daemon again. */
+function probeReasons({ isProbe }: PoolNeed): readonly Reason[] {
+  return isProbe ? [{ code: 'launching-to-be-seen' }] : [];
 }
 
 /** Transitions that wait until a person lets the pool be woken again. */

@@ -79,7 +79,7 @@ function judgeOrganization(
     ...judgeReading('jobs', jobs, name),
     ...judgeReading('daemons', daemons, name),
     ...judgeReading('previous-jobs', previousJobs, name),
-    ...judgeEmptiness(organization, pools, snapshot.takenAt),
+    ...judgeEmptiness(organization, pools, snapshot),
     ...judgeWorkers(organization, pools, snapshot.takenAt),
     ...judgeTimes(organization, snapshot.takenAt),
   ];
@@ -136,7 +136,7 @@ function judgeServer({ coder }: Snapshot): readonly DoubtFinding[] {
 function judgeEmptiness(
   organization: OrganizationReadings,
   pools: readonly PoolView[],
-  now: EpochMs,
+  { takenAt: now, ecs: { cluster } }: Snapshot,
 ): readonly DoubtFinding[] {
   const { name, jobs, daemons } = organization;
   const tasks = pools.filter((view) => view.organization === organization).flatMap((view) => view.tasks);
@@ -144,13 +144,25 @@ function judgeEmptiness(
   const leased = tasks.filter(
     ({ state, isRefused, shouldHaveLease }) =>
       shouldHaveLease && !isRefused && (state === 'working' || state === 'leaving'),
-  ).length;
+  );
   const busy = daemons.items.filter(
     (daemon) => isAlive(daemon, now) && isRunningJob(daemon.current_job),
   ).length;
   const found: DoubtFinding[] = [];
-  if (daemons.status === 'ok' && daemons.items.length === 0 && leased > 0)
-    found.push({ code: 'daemons-empty-while-leased', organization: name, tasks: leased });
+  const [first] = leased.toSorted(
+    by(
+      ({ state }) => (state === 'working' ? 0 : 1),
+      ({ task }) => task.taskArn,
+    ),
+  );
+  if (daemons.status === 'ok' && daemons.items.length === 0 && first !== undefined)
+    found.push({
+      code: 'daemons-empty-while-leased',
+      organization: name,
+      tasks: leased.length,
+      cluster,
+      task: first.task.taskArn,
+    });
   if (jobs.status === 'ok' && jobs.items.length === 0 && busy > 0)
     found.push({ code: 'jobs-empty-while-busy', organization: name, daemons: busy });
   return found;

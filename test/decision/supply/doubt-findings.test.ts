@@ -67,12 +67,12 @@ const readings = table<Row>`
 
 const emptiness = table<Row>`
   world      | change                                                               | expected                                       | because
-             | ${listIs('daemons', { items: [] })}                                  | daemons-empty-while-leased organization default tasks 1 | a leased task has a daemon
-  cpu L X    | ${all(listIs('daemons', { items: [] }), listIs('jobs', { items: [] }))} | daemons-empty-while-leased organization default tasks 1 | a draining task holds a lease too
+             | ${all(listIs('daemons', { items: [] }), taskIs(0, { createdAt: later(-60) }))} | daemons-empty-while-leased organization default tasks 1 cluster coder task cpu#0 | a leased task has a daemon
+  cpu L X    | ${all(listIs('daemons', { items: [] }), listIs('jobs', { items: [] }))} | daemons-empty-while-leased organization default tasks 1 cluster coder task cpu#0 | a draining task holds a lease too
              | ${listIs('daemons', { status: 'failed', error: 'seen', items: [] })} | daemons-failed organization default error seen | an unavailable list contradicts nothing
   cpu I20m B | ${listIs('jobs', { status: 'failed', error: 'seen', items: [] })}    | jobs-failed organization default error seen    | an unavailable list contradicts nothing
   cpu R      | ${taskIs(0, { startedAt: later(-119) })}                             | nothing                                        | its daemon is about to register
-  cpu R      | ${taskIs(0, { startedAt: later(-120) })}                             | daemons-empty-while-leased organization default tasks 1 | its daemon should have registered
+  cpu R      | ${taskIs(0, { startedAt: later(-120) })}                             | daemons-empty-while-leased organization default tasks 1 cluster coder task cpu#0 | its daemon should have registered
   cpu P N    |                                                                      | nothing                                        | they have none yet
   cpu I20m B | ${listIs('jobs', { items: [] })}                                     | jobs-empty-while-busy organization default daemons 1 | its job is somewhere
   cpu I20m B | ${all(listIs('jobs', { items: [] }), daemonIs(1, { current_job: { id: 'running-cpu-1', status: 'canceling' } }))} | nothing                                        | it is neither pending nor running

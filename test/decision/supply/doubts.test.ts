@@ -4,6 +4,7 @@ import { NOW } from '../../support/parts.ts';
 import { draw } from '../../support/picture.ts';
 import { planSnapshot } from '../../support/plan-snapshot.ts';
 import {
+  all,
   type Change,
   codesInWords,
   daemonIs,
@@ -11,6 +12,7 @@ import {
   organizationIn,
   planOf,
   serviceIs,
+  taskIs,
 } from '../../support/planned.ts';
 import { table } from '../../support/table.ts';
 
@@ -51,7 +53,7 @@ describe('a doubt', () => {
     daemons-failed             | ${listIs('daemons', unread('failed'))}
     daemons-stale              | ${listIs('daemons', { status: 'stale' })}
     previous-jobs-failed       | ${listIs('previousJobs', { status: 'failed' })}
-    daemons-empty-while-leased | ${listIs('daemons', { items: [] })}
+    daemons-empty-while-leased | ${all(listIs('daemons', { items: [] }), taskIs(0, { createdAt: iso(NOW) }))}
     jobs-empty-while-busy      | ${daemonIs(1, { current_job: { id: 'x', status: 'running' }, last_seen_at: iso(NOW) })}
     worker-unknown             | ${ofUnlistedWorker}
     tasks-fewer-than-counted   | ${serviceIs({ runningCount: 3 })}

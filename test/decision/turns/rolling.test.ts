@@ -326,16 +326,17 @@ describe('rolling in the plan', () => {
     {
       tasks: 'Z',
       min: 1,
+      minutes: 59,
       expected: ['cpu 1->2 floor'],
       because: 'one more may prove that the others have none',
     },
-    { tasks: 'Z Z', min: 1, expected: [], because: 'one more is there already' },
-    { tasks: 'Z Z', min: 0, expected: [], because: 'no task is wanted' },
+    { tasks: 'Z Z', min: 1, minutes: 59, expected: [], because: 'one more is there already' },
+    { tasks: 'Z Z', min: 0, minutes: 59, expected: [], because: 'no task is wanted' },
   ])('with tasks $tasks at min $min and no daemon listed gives $expected, because $because', (row) => {
     const plan = planOf({ pools: { cpu: { tasks: row.tasks, min: row.min } } }, (snapshot) => {
-      const startedAt = new Date(Date.parse(snapshot.takenAt) - 16 * 60_000).toISOString();
+      const startedAt = new Date(Date.parse(snapshot.takenAt) - row.minutes * 60_000).toISOString();
       for (const index of snapshot.ecs.tasks.items.keys())
-        edit(snapshot.ecs.tasks.items, index, { startedAt });
+        edit(snapshot.ecs.tasks.items, index, { startedAt, createdAt: startedAt });
     });
     expect(actionsOf(plan)).toEqual(row.expected);
     expect(plan.findings).toMatchObject([

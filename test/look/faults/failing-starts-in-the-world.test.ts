@@ -162,7 +162,7 @@ describe('daemons that coderd refuses for a cause that no look can read', () => 
     on.addJobs(8);
     await on.look(40);
     coderd.licence = 'entitled';
-    const looks = await on.look(4 * 60);
+    const looks = await on.look(20);
     expect(coderd.jobs().map(({ status }) => status)).not.toContain('pending');
     expect(ecs.counts().running).toBe(11);
     expect(looks.at(-1)?.plan.findings).toContainEqual(

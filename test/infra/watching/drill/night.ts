@@ -46,6 +46,7 @@ export async function aNight(options: LabOptions = { pools: [cpu] }) {
   };
   return {
     world,
+    ports: on.ports,
     submit: (jobs: number, minutes = 1, job: Partial<SubmittedJob> = {}) =>
       Array.from({ length: jobs }, () =>
         world.coderd.submitJob({
