@@ -97,11 +97,15 @@ async function checkServer(
     return { checks, value: { version: value.version, now: date ?? now() } };
   } catch (cause) {
     if (!(cause instanceof CoderdError)) throw cause;
+    if (IS_DOWN.test(cause.message)) return unreachable(`${coder.url}: ${cause.message}`);
     return cause.code === 'unreachable'
       ? unreachable(cause.message + unreadProxy(coder, environment))
       : notCoderd(route, `${coder.url} does not answer like coderd (${cause.message}). Check coder.url`);
   }
 }
+
+/** coder.url is right: what stands in front of coderd answers, or coderd answers slowly. */
+const IS_DOWN = /^coderd (?:answered 50[234]|began to answer)/;
 
 /** The function has a network of its own: the check of its last look tells what it reaches. */
 const fromHere = (route: string): string => `${route}, from this machine`;

@@ -38,7 +38,7 @@ const ADVICE: Advice = [
 
 export function withAdvice(error: string): string {
   // the error of coderd has its own advice
-  if (error.includes('no answer from coderd')) return error;
+  if (/no answer from coderd|coderd began to answer/.test(error)) return error;
   const advice = ADVICE.find(([pattern]) => pattern.test(error))?.[1];
   return advice === undefined ? error : `${error.replace(/\.$/, '')}. ${advice}`;
 }

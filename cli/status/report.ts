@@ -3,14 +3,14 @@ import type { Deliberation } from '../../lambda/decision/decide.ts';
 import { poolOfPart } from '../../lambda/decision/model/brands.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
-import type { AssignmentRow, PoolPlan } from '../../lambda/decision/model/plan.ts';
+import type { AssignmentRow, PoolPlan, Reason } from '../../lambda/decision/model/plan.ts';
 import type { PromisedPlan } from '../../lambda/decision/model/promise.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { withPromises } from '../../lambda/decision/promise/promise.ts';
 import type { PoolView } from '../../lambda/decision/supply/supply.ts';
 import { findingLines } from '../../lambda/explain/finding-text.ts';
-import { tagText } from '../../lambda/explain/format.ts';
-import { unservedSentence } from '../../lambda/explain/text.ts';
+import { some, tagText } from '../../lambda/explain/format.ts';
+import { servedText, unservedSentence } from '../../lambda/explain/text.ts';
 import { groupRows } from '../../lambda/look/look-groups.ts';
 import { withAdvice } from '../shared/aws-advice.ts';
 import { deployedSeconds, isLooking, type LogFacts, lateText, saidByFunction } from './read-log.ts';
@@ -55,7 +55,9 @@ function waitingOf(snapshot: Snapshot, plan: PromisedPlan) {
   const groups = pending.flatMap(({ organization, tags, pending: jobs, oldestSeconds }) => {
     const found = places.get(`${organization} ${tags}`);
     if (found === undefined) return [];
-    return [{ organization, tags, jobs, oldestSeconds, places: found.map(placeOf) }];
+    return [
+      { organization, tags, jobs, oldestSeconds, places: found.map((row) => placeOf(row, plan.pools)) },
+    ];
   });
   return {
     jobs: sum(pending, (group) => group.pending),
@@ -71,10 +73,45 @@ function waitingOf(snapshot: Snapshot, plan: PromisedPlan) {
   };
 }
 
+/** Which daemon will run the jobs: `waiting for a launch in "gpu" (max 2 is reached)`. */
+export function placeText({ limit, ...place }: WaitingGroup['places'][number]): string {
+  return limit === undefined ? servedText(place) : `${servedText(place)} (${limit})`;
+}
+
 export type WaitingJobs = ReturnType<typeof waitingOf>;
 export type WaitingGroup = WaitingJobs['groups'][number];
 
-const placeOf = ({ jobs, pool, served }: AssignmentRow) => ({ jobs, pool, served });
+/** `limit`: why jobs of the pool wait for a launch, as `max 2 is reached`. */
+const placeOf = ({ jobs, pool, served }: AssignmentRow, pools: readonly PoolPlan[]) => {
+  const plan = served === 'when-there-is-room' ? pools.find(({ name }) => name === pool) : undefined;
+  // without starts a higher limit helps nobody
+  const limit = plan?.why.flatMap(startsOf)[0] ?? plan?.why.flatMap(limitOf)[0];
+  return { jobs, pool, served, ...(limit !== undefined && { limit }) };
+};
+
+function startsOf({ code }: Reason): readonly string[] {
+  if (code === 'starts-throttled') return ['ECS waits after failed starts'];
+  return code === 'starts-failing' || code === 'placement-failing' ? ['starts fail'] : [];
+}
+
+function limitOf(reason: Reason): readonly string[] {
+  switch (reason.code) {
+    case 'capped-at-max':
+      return [`max ${reason.max} is reached`];
+    case 'capped-at-max-tasks':
+      return [`limits.maxTasks ${reason.maxTasks} is reached`];
+    case 'capped-at-dollars-per-hour':
+      return [`limits.dollarsPerHour ${reason.dollarsPerHour} is reached`];
+    case 'capped-at-prebuilds-max-tasks':
+      return [`launches for prebuilds stop at ${some(reason.maxTasks, 'task')}`];
+    case 'paused':
+      return ['the pool is paused'];
+    case 'pinned':
+      return ['the pool is pinned'];
+    default:
+      return [];
+  }
+}
 
 function poolStatus(plan: PoolPlan, views: readonly PoolView[], { ecs }: Snapshot, config: Config) {
   const organization = views[0]?.organization;

@@ -3,11 +3,11 @@ import { sum } from '../../lambda/decision/model/collections.ts';
 import { ageText, section, some, textOf } from '../../lambda/explain/format.ts';
 import { promiseLines } from '../../lambda/explain/promise-text.ts';
 import { overrideText, reasonSentence } from '../../lambda/explain/reason-text.ts';
-import { MOST_WORDS, partsText, servedText, type Wording } from '../../lambda/explain/text.ts';
+import { MOST_WORDS, partsText, type Wording } from '../../lambda/explain/text.ts';
 import { type Column, plainTable } from '../shared/plain-table.ts';
 import { lookLine } from './read-log.ts';
 import { recentWaitLines } from './recent-waits.ts';
-import type { PoolStatus, Status, WaitingGroup, WaitingJobs } from './report.ts';
+import { type PoolStatus, placeText, type Status, type WaitingGroup, type WaitingJobs } from './report.ts';
 
 type Screen = {
   /** Characters of a line. @default as wide as needed */
@@ -112,7 +112,7 @@ function atMost(count: number, lines: readonly string[], noun: string): readonly
 
 function groupLine({ organization, tags, jobs, oldestSeconds, places }: WaitingGroup): string {
   // people and prebuilds have rows of their own
-  const byText = Map.groupBy(places, servedText);
+  const byText = Map.groupBy(places, placeText);
   const providers = [...byText]
     .map(([text, same]) => `${sum(same, (place) => place.jobs)} ${text}`)
     .join(', ');

@@ -11,10 +11,10 @@ import { windowOf } from '../../lambda/decision/settings/schedules.ts';
 import type { TaskView } from '../../lambda/decision/supply/task-state.ts';
 import { some, tagText, transitionsCount } from '../../lambda/explain/format.ts';
 import { reasonSentence } from '../../lambda/explain/reason-text.ts';
-import { MOST_WORDS, servedText, starterText } from '../../lambda/explain/text.ts';
+import { MOST_WORDS, starterText } from '../../lambda/explain/text.ts';
 import { brief } from '../shared/brief.ts';
 import { type LogFacts, lookLine } from '../status/read-log.ts';
-import { statusOf } from '../status/report.ts';
+import { placeText, statusOf } from '../status/report.ts';
 import { findingsText, waitingText } from '../status/screen.ts';
 import type { Past, TimedChange } from './watched-log.ts';
 
@@ -58,7 +58,7 @@ export function frameOf({ snapshot, deliberation, config, log, changes, past }: 
         tags: named(tags, organization),
         jobs,
         since: isoTime(plusMs(snapshot.takenAt, -oldestSeconds * SECOND_MS)),
-        by: [...new Set(places.map(servedText))].join(', '),
+        by: [...new Set(places.map(placeText))].join(', '),
       })),
       ...plan.unserved.map(({ organization, tags, jobs, oldest }) => ({
         tags: named(tagText(tags), organization),

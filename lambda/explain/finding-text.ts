@@ -22,8 +22,9 @@ import {
   timeText,
   transitionsText,
 } from './format.ts';
-import { overrideText, startHint } from './reason-text.ts';
+import { overrideText } from './reason-text.ts';
 import { lastingSecretText, pskChangedText, secretsUnreadText } from './secret-text.ts';
+import { startHint } from './start-hints.ts';
 import { throttledText } from './throttled-text.ts';
 
 /** One line per cause: findings with the same error share a line, which names all their lists. */
@@ -78,7 +79,7 @@ const WORDS: {
   'organization-unknown': ({ organization }) =>
     `organization "${organization}" is unknown: coderd does not list it. Check the name in the configuration and the role of the token's user`,
   'daemons-empty-while-leased': ({ organization, tasks, cluster, task }) =>
-    `organization "${organization}": coderd lists no daemons, but ${some(tasks, 'task')} of its pools ${tasks === 1 ? 'holds a lease' : 'hold leases'}. Scale-in is on hold. If somebody deleted a provisioner key, give the pool a new one. Else read the task logs and mend the cause. The next daemon that registers ends the hold: that of a build, or of the task that each key launches once an hour, as far as limits allow. To end it sooner, drain a task; ECS starts another within 15 min: \`aws ecs update-task-protection --cluster ${cluster} --tasks ${task} --protection-enabled --expires-in-minutes 1380\``,
+    `organization "${organization}": coderd lists no daemons, but ${some(tasks, 'task')} of its pools ${tasks === 1 ? 'holds a lease' : 'hold leases'}. Scale-in is on hold. Read the log of a task: it says why coderd refuses its daemon. Mend that cause. Only if somebody deleted the provisioner key, give the pool a new one. The next daemon that registers ends the hold: that of a build, or of the task that each key launches once an hour, as far as limits allow. To end it sooner, drain a task; ECS starts another within 15 min: \`aws ecs update-task-protection --cluster ${cluster} --tasks ${task} --protection-enabled --expires-in-minutes 1380\``,
   'jobs-empty-while-busy': ({ organization, daemons }) =>
     `organization "${organization}": coderd lists no jobs, but ${some(daemons, 'daemon')} ${daemons === 1 ? 'is' : 'are'} busy. Scale-in is on hold`,
   'worker-unknown': ({ organization, jobs, jobIds, pools }) => {
@@ -180,7 +181,7 @@ const WORDS: {
   'count-changed-by-others': ({ pool, from, to }) =>
     `pool "${pool}": somebody else changed the desired count from ${from} to ${to}. Leave it to the autoscaler: \`autoscaler pin\` fixes it for a time, \`autoscaler doctor\` looks for scalable targets. It may have been a person, Application Auto Scaling, a second deployment, or another instance of this function`,
   'count-contested': ({ pool, changes }) =>
-    `pool "${pool}": others changed the desired count ${changes} times in the last hour. Scale-in is on hold. Run \`autoscaler doctor\` and deregister the scalable target that it finds. Only pending jobs launch tasks, because each correction would launch or stop tasks again. The autoscaler resumes an hour after the last time when others made 3 changes within 10 min`,
+    `pool "${pool}": others changed the desired count ${changes} times in the last hour. Scale-in is on hold. Find out who: \`aws cloudtrail lookup-events --lookup-attributes AttributeKey=EventName,AttributeValue=UpdateService\`. If it is Application Auto Scaling, \`autoscaler doctor\` names the target to deregister. Only pending jobs launch tasks, because each correction would launch or stop tasks again. The autoscaler resumes an hour after the last time when others made 3 changes within 10 min`,
   'pools-alike': ({ pools, organization }) =>
     `pools ${pools.map((name) => `"${name}"`).join(', ')} have the same tags in organization "${organization}" (one uses its name, one its UUID). Merge them into one pool`,
   'service-missing': ({ pool }) =>

@@ -2,6 +2,7 @@
 import type { Doubt, Override, Reason, ReasonOf } from '../decision/model/plan.ts';
 import { ageText, few, readingPhrase, some, timeText, transitionsText } from './format.ts';
 import { oldSecretText } from './secret-text.ts';
+import { startHint } from './start-hints.ts';
 
 export function reasonSentence(reason: Reason): string {
   return (WORDS[reason.code] as (reason: Reason) => string)(reason);
@@ -231,34 +232,6 @@ function doubtPhrase(doubt: Doubt): string {
     default:
       return readingPhrase(doubt);
   }
-}
-
-/** Guesses why a task did not start, from the reason that ECS gives. The first match wins. */
-const START_HINTS: readonly (readonly [RegExp, string])[] = [
-  [
-    /exit code 75/,
-    'the guard got no lease within 10 min. During a deployment ECS may refuse leases until old builds have ended. Otherwise read the task log and check the task role',
-  ],
-  [
-    /connection issue|network configuration|RequestError|timeout waiting for network/i,
-    'the task could not reach AWS or the image registry',
-  ],
-  [/OutOfMemory|exit code 137/i, 'the task ran out of memory'],
-  [/CannotPull|pull image|manifest/i, 'ECS could not pull the image'],
-  [/container.instance|EMPTY CAPACITY PROVIDER/i, 'no instance of the capacity provider had room'],
-  [/capacity is unavailable|RESOURCE:/i, 'Fargate had no capacity'],
-  [/unable to retrieve secret|secretsmanager|asm:|ssm:/i, 'ECS could not read a secret of the task'],
-  [/vCPU|limit on the number|quota/i, "the account's Fargate quota was reached"],
-  [
-    /exit code|Essential container/i,
-    'the provisioner exited. Read its log: often the provisioner key or token is wrong or coder.url is unreachable',
-  ],
-];
-
-/** The likely cause of a failed start, then the reason of ECS in parentheses. */
-export function startHint(reason: string): string {
-  const hint = START_HINTS.find(([pattern]) => pattern.test(reason))?.[1];
-  return hint === undefined ? reason : `${hint} (${reason})`;
 }
 
 function insteadText(reason: ReasonOf<'on-demand-instead'>): string {

@@ -286,6 +286,28 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       );
     });
 
+    it.each([502, 503, 504])('say that coderd is down where a proxy answers %i', async (status) => {
+      const url = await serve((_, response) => response.writeHead(status).end('<html>'));
+      const { error } = await adapter(url).organizations();
+      expect(error).toMatch(
+        new RegExp(
+          `coderd answered ${status}\\. A proxy or load balancer answered for it: .*; check that coderd runs$`,
+        ),
+      );
+    });
+
+    it('say that the user of the token is suspended, not that the token is wrong', async () => {
+      const message =
+        'User is not active (status = "suspended"). Contact an admin to reactivate your account.';
+      const url = await serve((_, response) =>
+        response.writeHead(401, { 'content-type': 'application/json' }).end(JSON.stringify({ message })),
+      );
+      const { error = '' } = await adapter(url).organizations();
+      expect(error).toContain("coderd refuses the token's user, who is suspended. Run: coder users activate");
+      expect(error).toContain(`coderd answered 401: ${message}`);
+      expect(error).not.toContain('Store a valid token');
+    });
+
     it('fails the reading if an answer never ends', async () => {
       const url = await serve((_, response) => {
         response.write('[');
@@ -294,7 +316,10 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       });
       const reading = await adapter(url, { wholeMs: 200 }).organizations();
       expect(reading.status).toBe('failed');
-      expect(reading.error).toMatch(/no answer from coderd \(.*(timeout|aborted)/i);
+      expect(reading.error).toMatch(
+        /coderd began to answer, but its answer did not end in time \(.*(timeout|aborted).*\); check the load of coderd/i,
+      );
+      expect(reading.error).not.toMatch(/no answer|routes/);
     });
 
     it('fails the reading if the token cannot be read in time', async () => {

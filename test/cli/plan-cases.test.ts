@@ -183,7 +183,7 @@ it.each<Case>([
     }),
     says: [
       'cpu  2  scale-in on hold: coderd lists no daemons, but tasks hold leases',
-      'organization "default": coderd lists no daemons, but 2 tasks of its pools hold leases. Scale-in is on hold. If somebody deleted a provisioner key, give the pool a new one. If none of its tasks ever had a daemon, read the task logs and mend the cause. The next build that gets a daemon ends the hold',
+      'organization "default": coderd lists no daemons, but 2 tasks of its pools hold leases. Scale-in is on hold. Read the log of a task: it says why coderd refuses its daemon. Mend that cause. Only if somebody deleted the provisioner key, give the pool a new one. The next build that gets a daemon ends the hold',
       'pool "cpu": 2 tasks should have a daemon but have none (arn:aws:ecs:eu-central-1:111122223333:task/coder/0d96691a68a201f00bbfc41bd16dc671, arn:aws:ecs:eu-central-1:111122223333:task/coder/22aa29dda99b38a2838cbe86c359d785). Read the task\'s log',
     ],
   },
@@ -212,7 +212,7 @@ it.each<Case>([
     picture: { pools: { cpu: { tasks: 'B' } }, pending: [{ jobs: 4 }] },
     change: ({ snapshot }) => addFailedStarts(snapshot, 'cpu', 3),
     says: [
-      '+ cpu  1 -> 2  4 pending jobs need a new task; ECS lists 3 failed starts since the last success, trying one task at a time (needs 5 tasks, gets 2). Cause: ECS could not pull the image (CannotPullContainerError: pull image manifest has been retried 7 time(s)) (1 busy, 3 failing)',
+      '+ cpu  1 -> 2  4 pending jobs need a new task; ECS lists 3 failed starts since the last success, trying one task at a time (needs 5 tasks, gets 2). Cause: ECS could not pull the image: check its name and tag, and that its registry answers (CannotPullContainerError: pull image manifest has been retried 7 time(s)) (1 busy, 3 failing)',
       '4 jobs of organization "default" (untagged): start unknown: tasks of its pool do not start as expected',
       'pool "cpu": ECS lists 3 tasks that failed to start since the last daemon registered: ECS could not pull the image',
     ],

@@ -49,7 +49,8 @@ export function callQuery(model: AccountModel, form: URLSearchParams, caller: Ca
     return answer(action, roleXml(form.get('RoleName')) ?? serviceRole(model));
   if (action === 'CreateServiceLinkedRole' && caller === 'person')
     return answer(action, createServiceRole(model, form.get('AWSServiceName') ?? ''));
-  throw accessDenied(`cloudformation:${action}`, { caller });
+  // the Query services have another name for it (docs/internals/aws.md §6)
+  throw new AwsError('AccessDenied', accessDenied(`cloudformation:${action}`, { caller }).message);
 }
 
 function answer(action: string, result: string): string {

@@ -165,7 +165,7 @@ describe('a cause that this machine does not see from its own reach', () => {
         'Unexpected EC2 error while attempting to Create Network Interface in subnet subnet-1: InsufficientFreeAddressesInSubnet',
       ),
       says: [
-        /^FAIL {2}finding "starts-failing": pool "gpu": .*InsufficientFreeAddressesInSubnet/,
+        /^FAIL {2}finding "starts-failing": pool "gpu": .*: a subnet of the tasks has no free address: free some, .*InsufficientFreeAddressesInSubnet/,
         /^warn {2}finding "jobs-about-to-fail"/,
       ],
     },

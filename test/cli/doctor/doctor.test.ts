@@ -579,6 +579,20 @@ it('reports the capacity provider of a pool that the cluster has', async () => {
   expect(out).toContain('ok    pool "cpu": capacity provider: the cluster has "builders"\n');
 });
 
+it('says that coderd is down where a proxy in front of it answers 502, not that coder.url is wrong', async () => {
+  const proxy = await serve((_, response) => response.writeHead(502).end('<html>Bad Gateway'));
+  const { out } = await doctor({
+    broken: (_, { coder }) => {
+      coder.url = proxy;
+    },
+  });
+  const [fails = ''] = linesOf(out, 'FAIL');
+  expect(fails).toMatch(
+    /^FAIL {2}coderd reachable: http:\S+: coderd answered 502\. .*; check that coderd runs$/,
+  );
+  expect(out).not.toContain('Check coder.url');
+});
+
 describe('checks that cannot be tried', () => {
   it('still checks secrets and ECS without coderd', async () => {
     const { out } = await doctor({

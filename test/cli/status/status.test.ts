@@ -67,13 +67,13 @@ it('shows waiting jobs, failed starts and a paused pool', async () => {
 
     waiting jobs:
       ! organization "default", tags cluster=tpu: 1 job (template_version_import), the oldest waits for 4 min. The closest pool is "gpu": it lacks cluster=tpu (has cluster=gpu). coderd fails the oldest at 2 March 2026 09:34:00 UTC
-        organization "default", tags cluster=gpu: 3 jobs, the oldest for 4 min -> 3 waiting for a launch in "gpu"
+        organization "default", tags cluster=gpu: 3 jobs, the oldest for 4 min -> 3 waiting for a launch in "gpu" (starts fail)
 
     when they start:
       3 jobs of organization "default" (tags cluster=gpu): start unknown: tasks of its pool do not start as expected
 
     findings:
-      ! pool "gpu": ECS lists 6 tasks that failed to start since the last daemon registered: ECS could not pull the image (CannotPullContainerError: no such image)
+      ! pool "gpu": ECS lists 6 tasks that failed to start since the last daemon registered: ECS could not pull the image: check its name and tag, and that its registry answers (CannotPullContainerError: no such image)
       ! organization "default", tags cluster=gpu: coderd will fail 3 pending jobs from 2 March 2026 09:34:00 UTC on, if pool "gpu" stays limited by failing starts. coderd gives pending jobs 30 min
 
     overrides:
@@ -115,6 +115,19 @@ it('shows that capacity for waiting jobs is starting', async () => {
     'organization "default", tags (untagged): 1 job, the oldest for 5 s -> 1 by a new task in "cpu"',
   ])
     expect(screened).toContain(line);
+});
+
+it('names the limit for which jobs wait at max', async () => {
+  const lab = await open([CPU, GPU]);
+  await logLooks(lab, 240);
+  for (let job = 0; job < 172; job++) submit(lab, { cluster: 'gpu' }, 600);
+  await logLooks(lab, 120);
+  expect(await screen(lab)).toContain(
+    '172 jobs, the oldest for 2 min -> 170 waiting for a launch in "gpu" (max 2 is reached)'.replace(
+      '172',
+      '170',
+    ),
+  );
 });
 
 it('prints the same facts as one JSON document with --json', async () => {
@@ -257,7 +270,7 @@ describe('the last look', () => {
     await logLooks(lab, 240);
     putLook(lab, {
       findings: [
-        'pool "gpu": ECS lists 1 task that failed to start since the last daemon registered: ECS could not pull the image (CannotPullContainerError: no such image)',
+        'pool "gpu": ECS lists 1 task that failed to start since the last daemon registered: ECS could not pull the image: check its name and tag, and that its registry answers (CannotPullContainerError: no such image)',
       ],
     });
     lab.pass(20);

@@ -49,11 +49,16 @@ function describeBody(answer: RawAnswer): string {
   if (error !== undefined)
     return `: ${[error.message, error.detail, ...refusedIn(error)].filter(Boolean).join(' ').replaceAll(/\s+/g, ' ').slice(0, 300)}`;
   if (PLAIN_TO_TLS.test(answer.text)) return ': this port speaks TLS; write https in coder.url';
+  if (FROM_A_PROXY.has(answer.statusCode))
+    return '. A proxy or load balancer answered for it: coderd is down, starting or not reachable from there; check that coderd runs';
   const location = answer.headers.location;
   return location === undefined
     ? ''
     : `, a redirect to ${String(location).slice(0, 200)}; check that coder.url is the URL of coderd`;
 }
+
+/** Bad gateway, unavailable and gateway timeout. coderd's own have its error body. */
+const FROM_A_PROXY: ReadonlySet<number> = new Set([502, 503, 504]);
 
 type Answer = {
   readonly statusCode: number;

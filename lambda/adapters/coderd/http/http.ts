@@ -206,8 +206,14 @@ export class CoderdHttp {
     const flaw = checkHeaders(headers);
     if (flaw !== undefined) throw new CoderdError('refused', flaw);
     this.#refuseEarly(question.path);
-    const once = () => this.#sendOnce(question, headers, budget);
-    const describe = (cause: unknown): string => describeUnreachable(cause, this.#proxy);
+    let isAnswering = false;
+    const once = () => {
+      isAnswering = false;
+      return this.#sendOnce(question, headers, budget, () => {
+        isAnswering = true;
+      });
+    };
+    const describe = (cause: unknown): string => describeUnreachable(cause, this.#proxy, isAnswering);
     const retried = (): Promise<RawAnswer> => withRetries(once, { ...this.#patience, signal: budget });
     const answer = (question.once ? once() : retried()).catch((cause) => {
       if (cause?.code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') throw this.#tooLong(cause);
@@ -220,6 +226,7 @@ export class CoderdHttp {
     { method, path, query = {}, body, type = 'application/json', isSlow = false }: Question,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
+    onBegun: () => void,
   ): Promise<RawAnswer> {
     let statusCode: number | undefined;
     try {
@@ -238,6 +245,7 @@ export class CoderdHttp {
         },
       });
       statusCode = response.statusCode;
+      onBegun();
       const text = await response.body.text();
       const answer = { statusCode, headers: response.headers, text, date: parseDate(response.headers.date) };
       return withoutSecrets(answer, Object.values(headers));
@@ -363,9 +371,13 @@ export function wholeList<T>(rows: Rows<T>): readonly T[] {
   return items;
 }
 
+/** docs/internals/coder.md §9 */
+const NOT_ACTIVE = /User is not active/;
+
 function refusedAgain(answer: RawAnswer): CoderdError {
   const said = describeAnswer(answer);
-  const advice =
-    'coderd refuses the token, also after it was read again from the secret. Store a valid token in it';
+  const advice = NOT_ACTIVE.test(said)
+    ? "coderd refuses the token's user, who is suspended. Run: coder users activate, with the name of that user. The token in the secret stays valid"
+    : 'coderd refuses the token, also after it was read again from the secret. Store a valid token in it';
   return new CoderdError('unauthorized', `${advice}. ${said}`, { said });
 }

@@ -1,8 +1,13 @@
 /** Derives a message from the error of a request without an answer, with advice for common causes. */
 
-/** Describes why coderd did not answer. `proxy` is the URL of the proxy of the request, if any. */
-export function describeUnreachable(cause: unknown, proxy: string | undefined): string {
+/**
+ * Describes why coderd did not answer. `proxy` is the URL of the proxy of the request, if any. `isAnswering`: an answer
+ * had begun, so the way to coderd is open.
+ */
+export function describeUnreachable(cause: unknown, proxy: string | undefined, isAnswering = false): string {
   const reason = reasonOf(cause);
+  if (isAnswering && TOO_SLOW.test(reason))
+    return `coderd began to answer, but its answer did not end in time (${reason}); check the load of coderd and of its database, and of a proxy in front of it`;
   const way = proxy === undefined ? '' : ` through the proxy ${proxy}`;
   return `no answer from coderd${way} (${reason}); ${adviceFor(reason, proxy)}`;
 }
@@ -16,6 +21,8 @@ function reasonOf(cause: unknown): string {
   // Node's own advice does not apply to a Lambda function.
   return said.replace(/; if the root CA is installed locally.*/, '');
 }
+
+const TOO_SLOW = /timeout|timed out|aborted/i;
 
 type Advice = readonly (readonly [RegExp, string])[];
 
