@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { brief, shown } from '../../cli/shared/brief.ts';
-import type { PoolName } from '../../lambda/decision/model/brands.ts';
+import type { PoolName, TaskArn } from '../../lambda/decision/model/brands.ts';
 import type { Finding } from '../../lambda/decision/model/plan.ts';
 import { sentenceOf } from '../../lambda/explain/finding-text.ts';
 import { MOST_WORDS } from '../../lambda/explain/text.ts';
@@ -29,7 +29,7 @@ it.each([
   expect(brief(line.text, line.most)).toBe(line.expected);
 });
 
-const DAEMONS = { organization: 'default' };
+const DAEMONS = { organization: 'default', cluster: 'coder', task: 'arn:task' as TaskArn };
 it.each([
   {
     of: 'refused daemons is their log, not a new key',

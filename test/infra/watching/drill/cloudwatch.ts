@@ -114,7 +114,8 @@ export class CloudWatch {
       this.#on.set(rule.name, spans);
       const last = spans.at(-1);
       const wasOn = last !== undefined && last.until === undefined;
-      const isOn = this.#isOn(rule, wasOn);
+      const points = this.#points(rule).map((value) => (value === undefined ? undefined : rule.isBad(value)));
+      const isOn = isAlarm(points, rule, wasOn);
       if (isOn && !wasOn) spans.push({ from: this.#minute, until: undefined });
       if (!isOn && wasOn) last.until = this.#minute;
     }
@@ -153,16 +154,20 @@ export class CloudWatch {
       return within.length === 0 ? fill : stat(within);
     });
   }
+}
 
-  #isOn(rule: Rule, wasOn: boolean): boolean {
-    const seen = this.#points(rule).flatMap((point) => (point === undefined ? [] : [rule.isBad(point)]));
-    const newest = seen.slice(-rule.of);
-    const bad = newest.filter((isBad) => isBad).length;
-    const lacking = rule.of - newest.length;
-    if (lacking === 0 || rule.missing === 'notBreaching') return bad >= rule.wrong;
-    if (rule.missing === 'breaching') return bad + lacking >= rule.wrong;
-    if (bad >= rule.wrong) return true;
-    // a good point ends the alarm; without one CloudWatch keeps the state
-    return bad === newest.length ? wasOn : false;
-  }
+/** Whether an alarm is on after these points, the newest last; undefined: missing. */
+export function isAlarm(
+  points: readonly (boolean | undefined)[],
+  { wrong, of, missing }: Pick<Rule, 'wrong' | 'of' | 'missing'>,
+  wasOn: boolean,
+): boolean {
+  const newest = points.filter((isBad) => isBad !== undefined).slice(-of);
+  const bad = newest.filter((isBad) => isBad).length;
+  const lacking = of - newest.length;
+  if (lacking === 0 || missing === 'notBreaching') return bad >= wrong;
+  if (missing === 'breaching') return bad + lacking >= wrong;
+  if (bad >= wrong) return true;
+  // a good point ends the alarm; without one CloudWatch keeps the state
+  return bad === newest.length ? wasOn : false;
 }

@@ -192,7 +192,7 @@ export const CODERD: readonly Cause[] = [
     begin: (night) => night.submit(170, 5),
     mend: (night) => night.cancelWaiting(),
     act: 'cancel the jobs',
-    words: /170|max/,
+    words: /max 4 is reached/,
     rings: ['job-waits', 'pool-at-max'],
   },
   {
@@ -202,7 +202,7 @@ export const CODERD: readonly Cause[] = [
       for (const job of world.coderd.openJobs()) world.coderd.cancelJob(job.id);
     },
     act: 'cancel the builds',
-    words: /busy/,
+    words: /max 4 is reached/,
     rings: ['job-waits', 'pool-at-max'],
   },
   {

@@ -61,7 +61,7 @@ export const STARTS: readonly Cause[] = [
     reason:
       'CannotStartContainerError: Error: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: error during container init: exec: "sh": executable file not found in $PATH: unknown',
     act: 'deploy another image',
-    words: /no shell|lacks sh|\/bin\/sh/,
+    words: /the image has no sh/,
   }),
   failing({
     cause: 'the secret of the key was deleted',
