@@ -49,13 +49,17 @@ export function statusScreen(status: Status, { width, wording = (text) => text }
   ]);
 }
 
-/** Without looks no task starts. Free daemons still take jobs, but nobody knows which. */
+/** Without looks no task starts, and a look that failed may have changed nothing. Free daemons still take jobs. */
 function startLines({ waiting, isLooking, lastLook, takenAt }: Status): readonly string[] {
   const lines = promiseLines(waiting, { takenAt, most: MOST.promises });
-  if (lines.length === 0 || isLooking) return lines;
+  if (lines.length === 0) return lines;
+  if (isLooking) return hasFailed(lastLook) ? [FAILING, ...lines] : lines;
   const since = lastLook.kind === 'seen' ? `for ${ageText(lastLook.ageSeconds)}` : 'in the last hour';
   return [`unknown: the function has not looked ${since}, and without looks no task starts`];
 }
+
+const hasFailed = (look: Status['lastLook']): boolean => look.kind === 'seen' && look.failures.length > 0;
+const FAILING = "the function's last look failed (see findings): times below hold once its looks succeed";
 
 /** Whether the last look and the waits are unknown for the same cause: then one line says it. */
 function isSameCause({ lastLook, waits }: Status): boolean {

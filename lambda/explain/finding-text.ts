@@ -38,7 +38,7 @@ export function findingLines(findings: readonly Finding[]): readonly string[] {
       'organization' in finding ? [`"${finding.organization}"`] : [],
     );
     const where = names.length === 0 ? '' : ` of ${[...new Set(names)].join(', ')}`;
-    return `${'error' in first ? first.error : sentenceOf(first)}; could not read: ${lists}${where}${findingsOfCause.map(consequence).find((text) => text !== '') ?? ''}`;
+    return `${('error' in first ? first.error : sentenceOf(first)).replace(/\.$/, '')}; could not read: ${lists}${where}${findingsOfCause.map(consequence).find((text) => text !== '') ?? ''}`;
   });
   return lines.map(plainLine);
 }

@@ -51,6 +51,10 @@ const START_HINTS: readonly (readonly [pattern: RegExp, hint: string])[] = [
     'ECS may not pull the image: check the policy of its repository, and that its account and Region are right',
   ],
   [
+    /can't find the specified secret(?! value)/i,
+    'a secret of the task does not exist: restore it, create it, or correct its name in the settings',
+  ],
+  [
     /json key|staging label|can't find the specified secret/i,
     'a secret of the task has no value, or not the JSON key of the settings: store it, or correct jsonKey',
   ],

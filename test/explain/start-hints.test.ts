@@ -18,6 +18,10 @@ const START =
 
 const REASONS: readonly (readonly [reason: string, hint: RegExp])[] = [
   [
+    `${ASM} ResourceNotFoundException: Secrets Manager can't find the specified secret.`,
+    /^a secret of the task does not exist: restore it/,
+  ],
+  [
     'Timeout waiting for network interface provisioning to complete.',
     /^AWS attached no network interface in time, a failure of its own: nothing to mend/,
   ],

@@ -83,8 +83,13 @@ function judge({ ageSeconds, failures }: Extract<LastLook, { kind: 'seen' }>): C
   const ago = `${ageText(ageSeconds)} ago`;
   if (failures.length === 0)
     return ok(NAME, `${ago}; it read coderd and AWS from its own network, with its own role`);
-  return fail(NAME, `${ago}, it failed: ${[...failures, ...routeAdvice(failures)].join('. ')}`);
+  return fail(
+    NAME,
+    `${ago}, it failed: ${[...failures.map(withoutPeriod), ...routeAdvice(failures)].join('. ')}`,
+  );
 }
+
+const withoutPeriod = (sentence: string): string => sentence.replace(/\.$/, '');
 
 /** The failures have the advice for coderd, but no failure names the network of the function. */
 function routeAdvice(failures: readonly string[]): readonly string[] {

@@ -31,7 +31,9 @@ export const AWS: readonly Cause[] = [
   },
   {
     cause: 'the KMS key of the stack is disabled',
-    options: {},
+    prepare: ({ world: { logs } }) => {
+      for (const name of logs.groups()) logs.settings.set(name, { retentionInDays: 30, kmsKeyId: KMS_KEY });
+    },
     begin: (night) => {
       night.world.account.kmsKeys.set(KMS_KEY, 'Disabled');
       night.isRunning = false;
