@@ -26,6 +26,7 @@ export function statusOf(
   const own = findingLines(plan.findings);
   const deployed = deployedSeconds(snapshot.ecs.services.items, snapshot.takenAt);
   const late = lateText(lastLook, deployed);
+  const waiting = waitingOf(snapshot, plan);
   const views = Map.groupBy(
     deliberation.pools.map(({ need: { view } }) => view),
     ({ pool }) => poolOfPart(pool.name),
@@ -33,11 +34,11 @@ export function statusOf(
   return {
     version: 1,
     takenAt: plan.takenAt,
-    waiting: waitingOf(snapshot, plan),
+    waiting: isLooking(lastLook, deployed) ? waiting : withoutStarts(waiting),
     pools: plan.pools.map((pool) => poolStatus(pool, views.get(pool.name) ?? [], snapshot, config)),
     // the advice for errors of AWS is about this machine
     broken: [...own.map(withAdvice), ...(late === undefined ? [] : [late]), ...saidByFunction(lastLook, own)],
-    /** False: no look comes, so nothing starts, whatever `startsAt` of the jobs says. */
+    /** False: no look comes, so no task starts. */
     isLooking: isLooking(lastLook, deployed),
     overrides: plan.pools.flatMap(({ name, overrides }) =>
       overrides.map((override) => ({ pool: name, ...override })),
@@ -80,6 +81,11 @@ export function placeText({ limit, ...place }: WaitingGroup['places'][number]): 
 
 export type WaitingJobs = ReturnType<typeof waitingOf>;
 export type WaitingGroup = WaitingJobs['groups'][number];
+
+/** Without looks nothing is promised. */
+function withoutStarts(waiting: WaitingJobs): WaitingJobs {
+  return { ...waiting, pendingJobs: waiting.pendingJobs.map((job) => ({ ...job, startsAt: null })) };
+}
 
 /** `limit`: why jobs of the pool wait for a launch, as `max 2 is reached`. */
 const placeOf = ({ jobs, pool, served }: AssignmentRow, pools: readonly PoolPlan[]) => {

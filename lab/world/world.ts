@@ -174,7 +174,8 @@ export class World {
       wait: (ms) => new Promise((resolve) => this.timeline.after(ms, resolve)),
     });
     this.logs.createGroup(this.logGroupName);
-    this.account.resources.set(this.logGroupName, 'AWS::Logs::LogGroup');
+    const logicalId = 'AutoscalerLogsDD9F7091';
+    this.account.resources.set(this.logGroupName, { type: 'AWS::Logs::LogGroup', logicalId });
     const organizations = options.organizations ?? [...new Set(pools.map((pool) => pool.organization))];
     const { coderdAheadMs = 0, autobuildPollMs = 60_000, replicas = 1 } = options;
     const timeline = coderdAheadMs === 0 ? this.timeline : new SkewedTimeline(this.timeline, coderdAheadMs);
@@ -329,7 +330,8 @@ export class World {
     const { name } = pool;
     const template = templateOf(pool);
     this.logs.createGroup(template.logGroup);
-    this.account.resources.set(template.logGroup, 'AWS::Logs::LogGroup');
+    const logicalId = `AutoscalerPool${part.replaceAll(/\W/g, '')}Logs0A1B2C3D`;
+    this.account.resources.set(template.logGroup, { type: 'AWS::Logs::LogGroup', logicalId });
     const start = this.#containerOf(pool);
     const spot = part !== name;
     const id = `Pool${pascalCase(name)}${spot ? 'Spot' : ''}`;

@@ -10,7 +10,7 @@ import {
 import { readPages } from '../../../lambda/adapters/shared/pages.ts';
 import type { AwsSettings } from '../../../lambda/config/rules/deployment.ts';
 import { some } from '../../../lambda/explain/format.ts';
-import type { StackResource } from '../../adapters/stack-resources.ts';
+import { namesOf, type StackResource } from '../../adapters/stack-resources.ts';
 import { quoted } from '../../shared/shell-words.ts';
 import { type Check, fail, ok, warn } from '../check/check.ts';
 import { tryRead } from './reading.ts';
@@ -30,8 +30,11 @@ export async function checkLogGroups(
   client: CloudWatchLogsClient,
   wanted: Wanted,
 ): Promise<readonly Check[]> {
-  const made = wanted.resources.filter(({ type }) => type === 'AWS::Logs::LogGroup').map(({ name }) => name);
-  const names = [...new Set([...(wanted.ofFunction === undefined ? [] : [wanted.ofFunction]), ...made])];
+  const own = wanted.ofFunction === undefined ? [] : [wanted.ofFunction];
+  const ofPools = namesOf('poolLogs', wanted.resources);
+  const all = namesOf('logs', wanted.resources);
+  const made = [...own.filter((name) => all.includes(name)), ...ofPools];
+  const names = [...new Set([...own, ...ofPools])];
   if (names.length === 0) return [];
   const asked = { name: NAME, permission: 'logs:DescribeLogGroups', until: wanted.until };
   const read = await tryRead(asked, (options) => listGroups(client, commonPrefix(names), options));

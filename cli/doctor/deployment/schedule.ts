@@ -4,7 +4,7 @@ import {
   type GetScheduleCommandOutput,
   SchedulerClient,
 } from '@aws-sdk/client-scheduler';
-import type { StackResource } from '../../adapters/stack-resources.ts';
+import { namesOf, type StackResource } from '../../adapters/stack-resources.ts';
 import { quoted } from '../../shared/shell-words.ts';
 import { type Check, fail, ok } from '../check/check.ts';
 import { CLIENT, isMissing, notLooked, REVERT, tryRead } from './reading.ts';
@@ -12,8 +12,8 @@ import { CLIENT, isMissing, notLooked, REVERT, tryRead } from './reading.ts';
 const NAME = 'schedule';
 
 export async function checkSchedule(resources: readonly StackResource[], until: AbortSignal): Promise<Check> {
-  const Name = resources.find(({ type }) => type === 'AWS::Scheduler::Schedule')?.name;
-  const GroupName = resources.find(({ type }) => type === 'AWS::Scheduler::ScheduleGroup')?.name;
+  const [Name] = namesOf('schedule', resources);
+  const [GroupName] = namesOf('scheduleGroup', resources);
   if (Name === undefined || GroupName === undefined)
     return notLooked(NAME, 'the stack has no schedule. Deploy this version');
   const schedule = { GroupName, Name };

@@ -8,10 +8,15 @@ export class AccountModel {
   readonly id = '123456789012';
   /** By name; with the cluster that its outputs name. */
   readonly stacks = new Map<string, { readonly status: string; readonly cluster?: string }>();
-  /** Of any stack, beside its roles: the type of each by its physical id. */
-  readonly resources = new Map([
-    ['Stack-Schedules-0A1B', 'AWS::Scheduler::ScheduleGroup'],
-    ['Stack-Schedule-2C3D', 'AWS::Scheduler::Schedule'],
+  /** Of any stack, beside its roles, by physical id. The last two are of others in the same stack. */
+  readonly resources = new Map<string, { readonly type: string; readonly logicalId: string }>([
+    [
+      'Stack-Schedules-0A1B',
+      { type: 'AWS::Scheduler::ScheduleGroup', logicalId: 'AutoscalerScheduleGroupFC25FB6B' },
+    ],
+    ['Stack-Schedule-2C3D', { type: 'AWS::Scheduler::Schedule', logicalId: 'AutoscalerScheduleA5FBB37B' }],
+    ['Nightly', { type: 'AWS::Scheduler::Schedule', logicalId: 'NightlySchedule0A1B2C3D' }],
+    ['flow-logs', { type: 'AWS::Logs::LogGroup', logicalId: 'VpcFlowLogs0A1B2C3D' }],
   ]);
   /** The state of the schedule that invokes the function. Undefined: somebody deleted it. */
   schedule: 'ENABLED' | 'DISABLED' | undefined = 'ENABLED';
@@ -88,10 +93,12 @@ const STACK_ROLE_NAMES: Readonly<Record<string, string>> = {
   PoolProvingBoundTaskRole1A2B: 'Terraform in the provisioner daemons of pool proving',
 };
 function stackResources({ resources }: AccountModel): string {
-  const roles = Object.keys(STACK_ROLE_NAMES).map((id) => [id, 'AWS::IAM::Role']);
+  const roles = Object.keys(STACK_ROLE_NAMES).map(
+    (id) => [id, { type: 'AWS::IAM::Role', logicalId: id }] as const,
+  );
   const members = [...roles, ...resources].map(
-    ([id, type]) =>
-      `<member><ResourceType>${type}</ResourceType><LogicalResourceId>${id}</LogicalResourceId><PhysicalResourceId>${id}</PhysicalResourceId></member>`,
+    ([id, { type, logicalId }]) =>
+      `<member><ResourceType>${type}</ResourceType><LogicalResourceId>${logicalId}</LogicalResourceId><PhysicalResourceId>${id}</PhysicalResourceId></member>`,
   );
   return `<StackResourceSummaries>${members.join('')}</StackResourceSummaries>`;
 }

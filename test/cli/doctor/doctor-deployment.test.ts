@@ -1,6 +1,7 @@
 /** `autoscaler doctor` looks at the deployment too: causes that no machine sees from its own reach. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
+import { namesOf } from '../../../cli/adapters/stack-resources.ts';
 import type { PoolName } from '../../../lambda/decision/model/brands.ts';
 import { sentenceOf } from '../../../lambda/explain/finding-text.ts';
 import { type CommandLab, commandLabs, logLooks, putLine } from '../../support/command-lab.ts';
@@ -341,7 +342,7 @@ describe('a deployment that is well', () => {
       state: 'with a log group of the company',
       settings: { aws: { logs: { group: 'Stack-AutoscalerLogs-0A1B2C' } } },
       play: ({ world }) => {
-        for (const [name, type] of world.account.resources)
+        for (const [name, { type }] of world.account.resources)
           if (type === 'AWS::Logs::LogGroup') world.account.resources.delete(name);
         world.logs.settings.set(world.logGroupName, { retentionInDays: 365, kmsKeyId: KEY });
       },
@@ -360,6 +361,19 @@ describe('a deployment that is well', () => {
     expect(problems).toEqual([]);
     expect(out).toContain('ok    function: last look: none yet: the deployment is new\n');
   });
+});
+
+it('finds its own resources in the template, and no others', () => {
+  const kept = new URL('../../infra/upgrade/kept/0.2.0/everything.snap', import.meta.url);
+  const rows = readFileSync(kept, 'utf8').matchAll(/^"(\w+)":\{"Type":"([\w:]+)"/gm);
+  const resources = [...rows].map(([, logicalId = '', type = '']) => ({ logicalId, type, name: logicalId }));
+  expect(namesOf('schedule', resources)).toEqual(['AutoscalerScheduleA5FBB37B']);
+  expect(namesOf('scheduleGroup', resources)).toEqual(['AutoscalerScheduleGroupFC25FB6B']);
+  const logs = resources.filter(({ type }) => type === 'AWS::Logs::LogGroup').map(({ name }) => name);
+  expect(namesOf('logs', resources)).toEqual(logs);
+  const ofPools = namesOf('poolLogs', resources);
+  expect(ofPools.length).toBeGreaterThan(0);
+  expect(logs.filter((name) => !ofPools.includes(name))).toHaveLength(1);
 });
 
 describe('a person without permissions', () => {

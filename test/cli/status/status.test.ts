@@ -296,7 +296,10 @@ describe('the last look', () => {
     expect(out).toContain(
       'when they start:\n  unknown: the function has not looked for 2 min, and without looks no task starts\n',
     );
-    expect(JSON.parse((await lab.call('status', '--json')).out)).toMatchObject({ isLooking: false });
+    expect(JSON.parse((await lab.call('status', '--json')).out)).toMatchObject({
+      isLooking: false,
+      waiting: { pendingJobs: [{ startsAt: null }] },
+    });
   });
 
   it('ignores another deployment in the same log group', async () => {
