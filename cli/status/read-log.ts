@@ -120,10 +120,8 @@ export function saidByFunction(look: LastLook, own: readonly string[]): readonly
   const news = new Map(
     [...look.failures, ...look.findings].map((line) => [withoutNumbers(line), line] as const),
   );
-  return [...news].flatMap(([key, line]) => (known.has(key) ? [] : [`${SAYS}${line}`]));
+  return [...news].flatMap(([key, line]) => (known.has(key) ? [] : [line]));
 }
-
-const SAYS = 'the function says: ';
 
 /** Two looks count other tasks at other times, and mean the same. */
 function withoutNumbers(line: string): string {

@@ -37,7 +37,11 @@ export function statusOf(
     waiting: isLooking(lastLook, deployed) ? waiting : withoutStarts(waiting),
     pools: plan.pools.map((pool) => poolStatus(pool, views.get(pool.name) ?? [], snapshot, config)),
     // the advice for errors of AWS is about this machine
-    broken: [...own.map(withAdvice), ...(late === undefined ? [] : [late]), ...saidByFunction(lastLook, own)],
+    broken: [
+      ...own.map(withAdvice),
+      ...(late === undefined ? [] : [late]),
+      ...saidByFunction(lastLook, own).map((line) => `the function says: ${line}`),
+    ],
     /** False: no look comes, so no task starts. */
     isLooking: isLooking(lastLook, deployed),
     overrides: plan.pools.flatMap(({ name, overrides }) =>

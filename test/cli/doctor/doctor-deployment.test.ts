@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { namesOf } from '../../../cli/adapters/stack-resources.ts';
-import type { PoolName } from '../../../lambda/decision/model/brands.ts';
-import { sentenceOf } from '../../../lambda/explain/finding-text.ts';
+import { lookAndAct } from '../../../lambda/look/look.ts';
+import { lookEvent } from '../../../lambda/look/look-event.ts';
 import { type CommandLab, commandLabs, logLooks, putLine } from '../../support/command-lab.ts';
 import type { LabOptions, LabPool } from '../../support/lab.ts';
 
@@ -197,12 +197,20 @@ describe('a cause that this machine does not see from its own reach', () => {
     },
     {
       cause: 'a contested count',
-      broken: (lab) =>
-        putLook(lab, {
-          findings: [sentenceOf({ code: 'count-contested', pool: 'cpu' as PoolName, changes: 4 })],
-        }),
+      // only the memory of one process finds it
+      broken: async (lab) => {
+        const ports = lab.ports();
+        for (let round = 0; round < 5; round++) {
+          lab.pass(20);
+          const result = await lookAndAct(ports, lab.config);
+          putLine(lab, { message: 'look', ...lookEvent({ result, calls: {}, durationMs: 400 }) });
+          const { identity, state } = lab.world.service('cpu');
+          if (round < 4) lab.world.ecs.setDesiredCount(identity.name, state.desiredCount + 1);
+        }
+      },
       says: [
-        /^warn {2}function: finding: the function says: pool "cpu": others changed the desired count 4 times/,
+        /^warn {2}function: finding: pool "cpu": others changed the desired count 4 times/,
+        /^warn {2}function: finding: pool "cpu": somebody else changed the desired count from \d to \d/,
       ],
     },
     {
