@@ -8,6 +8,7 @@ import type { LookResult } from '../look/look.ts';
 import { isAtMax, type LookEvent, launchesOf } from '../look/look-event.ts';
 import { orphansOf } from '../look/orphan-event.ts';
 import type { JobWait } from '../look/waits/job-wait.ts';
+import { isAwaited, oldestAwaitedSeconds } from './awaited.ts';
 import { areAllUnread, isBlind } from './full-view-age.ts';
 import {
   BAD_ABOVE,
@@ -30,7 +31,7 @@ import {
  */
 export function lookMetrics(
   { snapshot, plan, outcome }: LookResult,
-  { pending, oldestPendingSeconds, unserved }: LookEvent,
+  { pending, unserved }: Pick<LookEvent, 'pending' | 'unserved'>,
   fullViewAgeSeconds: number,
 ): Readonly<Partial<Record<MetricName, number>>> {
   const total = (state: keyof DaemonCounts): number => sum(plan.pools, ({ daemons }) => daemons[state] ?? 0);
@@ -43,10 +44,13 @@ export function lookMetrics(
   };
   const isActive = Object.values(activity).some((value) => value !== 0);
   const values = {
-    OldestPendingAge: Math.max(oldestPendingSeconds, ...lostIn(plan).map(({ waitedMs }) => waitedMs / 1000)),
+    OldestPendingAge: Math.max(
+      oldestAwaitedSeconds(snapshot, plan),
+      ...lostIn(plan).map(({ waitedMs }) => waitedMs / 1000),
+    ),
     UnservedJobs: unserved,
     FailedStarts: total('failing') || failedBefore(plan),
-    PoolsAtMax: plan.pools.filter(isAtMax).length,
+    PoolsAtMax: plan.pools.filter((pool) => isAtMax(pool) && isAwaited(pool, plan)).length,
     TickAge: fullViewAgeSeconds,
   };
   const isRead = readIn(snapshot);

@@ -10,7 +10,8 @@ export const METRICS_NAMESPACE = 'CoderProvisionerAutoscaler';
  */
 export const ALARM_METRICS = [
   /**
-   * How long the oldest job waits for a daemon of a pool, in seconds. For an hour after coderd has failed a job that
+   * How long the oldest job waits for a daemon of a pool, in seconds, without prebuilds and jobs of pools that a
+   * person has paused. For an hour after coderd has failed a job that
    * no daemon took, at least as long as that one had waited.
    */
   'OldestPendingAge',
@@ -21,7 +22,7 @@ export const ALARM_METRICS = [
    * success since then, several failures count for as long as ECS lists them: about an hour.
    */
   'FailedStarts',
-  /** Pools whose jobs wait because of `max` or `maxTasks`. */
+  /** Pools whose jobs wait because of `max` or `maxTasks`, unless all of them are prebuilds. */
   'PoolsAtMax',
   /**
    * Seconds since the last look with a full view, or since this instance of the function started. A look that can

@@ -263,8 +263,8 @@ describe('the metrics of a look that could not read everything', () => {
   const unread = { status: 'failed', error: 'no answer', items: [] } as const;
   const metricsWith = (coder: Partial<Snapshot['coder']>, ecs: Partial<Snapshot['ecs']> = {}) => {
     const partial = { ...snapshot, coder: { ...snapshot.coder, ...coder }, ecs: { ...snapshot.ecs, ...ecs } };
-    const result = resultOf(partial, { ...plan, unserved: [], pools: [] });
-    return Object.keys(lookMetrics(result, { ...eventOf(result), oldestPendingSeconds: 20 }, 0));
+    const result = resultOf(partial, { ...plan, unserved: [], pools: [], assignment: [] });
+    return Object.keys(lookMetrics(result, eventOf(result), 0));
   };
   const without = (list: 'jobs' | 'daemons') => ({ ...organization, [list]: unread });
 
@@ -284,9 +284,10 @@ describe('the metrics of a look that could not read everything', () => {
   });
 
   it('have what is bad already, because the rest could only be worse', () => {
-    const partial = { ...snapshot, coder: { ...snapshot.coder, organizations: [without('jobs')] } };
+    const stale = { ...organization, jobs: { ...organization.jobs, status: 'stale' as const } };
+    const partial = { ...snapshot, coder: { ...snapshot.coder, organizations: [stale] } };
     const result = resultOf(partial, plan);
-    const event = { ...eventOf(result), oldestPendingSeconds: 400 };
+    const event = eventOf(result);
     expect(lookMetrics(result, event, 0)).toMatchObject({ OldestPendingAge: 400, UnservedJobs: 2 });
     expect(lookMetrics(result, event, 0)).not.toHaveProperty('PendingJobs');
   });

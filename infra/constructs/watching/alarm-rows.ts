@@ -107,9 +107,10 @@ function failingLooks(lambda: IFunction): AlarmRow {
     name: 'failing-ticks',
     urgency: 'Now',
     metric: lambda.metricErrors({ period: Duration.minutes(1), label: 'failed looks' }),
-    periods: { wrong: 3, of: 5 },
+    // what fails in each third minute must ring too, and not ring again and again
+    periods: { wrong: 3, of: 15 },
     description:
-      'Looks failed in at least 3 of the last 5 minutes. Some or all pools do not scale. ' +
+      'Looks failed in at least 3 of the last 15 minutes. Some or all pools do not scale, or do so late. ' +
       'First: run `autoscaler doctor`. The saved log query "failures" lists the causes. If it is empty, read the log of the function.',
   };
 }
@@ -161,6 +162,7 @@ const LOOK_ALARMS: readonly LookAlarm[] = [
     ...above('TickAge', 3),
     description:
       'For more than 5 minutes no look could read everything from coderd and ECS. Scale-in is on hold, and the autoscaler may miss new jobs. ' +
+      'If coderd has refused all daemons, the next one that registers ends it: that of a build, or of the one task that each key launches once an hour. ' +
       'First: run `autoscaler doctor` to check the connection to coderd, the token and its role. `autoscaler status` names the readings that failed.',
   },
   {
@@ -168,7 +170,7 @@ const LOOK_ALARMS: readonly LookAlarm[] = [
     urgency: 'Now',
     ...above('OldestPendingAge', 2),
     description:
-      'A job has been pending for more than 5 minutes, or coderd has failed jobs within the hour because no daemon took them in 30 minutes. ' +
+      'A job that somebody waits for has been pending for more than 5 minutes, or coderd has failed jobs within the hour because no daemon took them in 30 minutes. ' +
       'First: run `autoscaler status`. It shows the pending jobs and their pools, whether tasks are starting, limited or failing, and which jobs were lost.',
   },
   {

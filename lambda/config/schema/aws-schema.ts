@@ -170,7 +170,7 @@ export const aws = z
     logs,
     kmsKey: arnOf(
       'key',
-      'ARN of a KMS key that encrypts the logs, the queue, the topic, the schedule and the function’s environment. By default AWS uses its own keys.',
+      'ARN of a KMS key that encrypts the logs, the queue, the topic, the schedule and the function’s environment. While the key is disabled or about to be deleted, all of them fail, and no alarm can reach you. By default AWS uses its own keys.',
     ).optional(),
     permissionsBoundary: arnOf(
       'policy',

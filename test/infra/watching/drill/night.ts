@@ -1,7 +1,8 @@
 /** A night on call: the schedule invokes the function each minute, and CloudWatch evaluates the alarms. */
 import type { SubmittedJob } from '../../../../lab/world/coderd/model.ts';
 import { plusMs } from '../../../../lambda/decision/model/brands.ts';
-import { MINUTE_MS } from '../../../../lambda/decision/model/units.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../../lambda/decision/model/units.ts';
+import { tagsOfOverride } from '../../../../lambda/decision/settings/overrides.ts';
 import { findingLines } from '../../../../lambda/explain/finding-text.ts';
 import { InvocationError } from '../../../../lambda/look/invocation.ts';
 import type { LookResult } from '../../../../lambda/look/look.ts';
@@ -58,6 +59,14 @@ export async function aNight(options: LabOptions = { pools: [cpu] }) {
       ),
     failPlacement: (reason?: string) => ecs.failPlacement(world.service('cpu').identity.name, reason),
     failStarts: (reason?: string) => ecs.failStarts(world.service('cpu').identity.name, reason),
+    pause: (paused: boolean) => {
+      const service = world.service('cpu');
+      const until = new Date(timeline.now() + 2 * HOUR_MS).toISOString();
+      const pause = { kind: 'pause', until, by: 'ada', why: 'driver update' } as const;
+      const set = tagsOfOverride(pause);
+      const others = Object.entries(service.state.tags).filter(([key]) => !Object.hasOwn(set, key));
+      service.setTags({ ...Object.fromEntries(others), ...(paused && set) });
+    },
     takeDown: (down: boolean) => {
       isDown = down;
     },
