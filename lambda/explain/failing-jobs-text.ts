@@ -1,6 +1,7 @@
 /** Words the finding about jobs that coderd will fail: how many, from when on, and what would serve them. */
 import type { FindingOf, Limit } from '../decision/model/plan.ts';
 import { ageText, some, tagText, timeText } from './format.ts';
+import { cancelText } from './submitters-text.ts';
 
 type FailingJobs = FindingOf<'jobs-about-to-fail'>;
 
@@ -12,6 +13,7 @@ export function failingJobsText(finding: FailingJobs): string {
   const assumed = isAssumed ? `, assuming builds of ${ageText(assumedMs / 1000)}` : '';
   return [
     `organization "${organization}", tags ${tagText(tags)}: coderd will fail ${many} from ${timeText(failsAt)} on${unlessText(finding)}${assumed}`,
+    ...cancelText(finding.by),
     ...remedyText(finding),
     'coderd gives pending jobs 30 min',
     ...(isAssumed ? ['Too few of these builds have ended to tell how long they take'] : []),

@@ -25,6 +25,7 @@ import {
 import { overrideText } from './reason-text.ts';
 import { lastingSecretText, pskChangedText, secretsUnreadText } from './secret-text.ts';
 import { startHint } from './start-hints.ts';
+import { submittersText } from './submitters-text.ts';
 import { throttledText } from './throttled-text.ts';
 
 /** One line per cause: findings with the same error share a line, which names all their lists. */
@@ -133,8 +134,12 @@ const WORDS: {
   'build-of-task-unknown': unknownBuildText,
   'daemons-without-task': ({ pool, daemons }) =>
     `pool "${pool}": ${some(daemons.length, 'daemon')} ${daemons.length === 1 ? 'has' : 'have'} no ECS task (already stopped?): ${few(daemons)}. Ignoring ${daemons.length === 1 ? 'it' : 'them'}`,
-  'jobs-waiting': ({ organization, tags, jobs, oldest, pool }) =>
-    `organization "${organization}", tags ${tagText(tags)}: ${some(jobs, 'job')} pending for too long, the oldest since ${timeText(oldest)}${pool === null ? '' : `. ${jobs === 1 ? 'It waits' : 'They wait'} for pool "${pool}"`}`,
+  'jobs-waiting': ({ organization, tags, jobs, oldest, pool, by }) =>
+    [
+      `organization "${organization}", tags ${tagText(tags)}: ${some(jobs, 'job')} pending for too long, the oldest since ${timeText(oldest)}`,
+      ...(pool === null ? [] : [`${jobs === 1 ? 'It waits' : 'They wait'} for pool "${pool}"`]),
+      ...submittersText(by),
+    ].join('. '),
   'jobs-about-to-fail': failingJobsText,
   'jobs-never-started': ({ organization, tags, jobs, failed, waitedMs, workspaces, pool }) => {
     const when =

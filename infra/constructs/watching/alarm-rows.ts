@@ -187,8 +187,8 @@ const LOOK_ALARMS: readonly LookAlarm[] = [
     ...above('PoolsAtMax', 10),
     description:
       'Jobs have been pending for 10 minutes because `max` or `maxTasks` limits a pool. ' +
-      'First: run `autoscaler status` for the pool, how many jobs coderd will fail, and the `max` that would serve all. ' +
-      "Raise the limit and deploy, if coderd's database and your budget allow it.",
+      'First: run `autoscaler status` for the pool, who submits its jobs, how many coderd will fail, and the `max` that would serve all. ' +
+      "Cancel jobs that nobody needs. Then raise the limit and deploy, if coderd's database and your budget allow it.",
   },
   {
     name: 'starts-failing',

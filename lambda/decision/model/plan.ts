@@ -459,6 +459,18 @@ type Incomplete = { error?: string | undefined; leftOut?: number | undefined };
 /** `takenAt`: the time of the older reading that is used instead. */
 type Unread = { error?: string | undefined; takenAt?: IsoTime | undefined };
 
+type Counted = Readonly<{ name: string; jobs: number }>;
+
+/** Who submitted jobs, and of which templates: the first few. `filledBy`: one account has most of them. */
+export type SubmittedBy = Readonly<{
+  accounts: readonly Counted[];
+  templates: readonly Counted[];
+  filledBy: string | null;
+}>;
+
+/** Absent: the pool is not at its maximum. */
+type OfFullPool = { by?: SubmittedBy | undefined };
+
 /** When a start last failed. Absent: one has failed in the last minutes, or is being tried. */
 type NotTried = { notTriedSince?: IsoTime | undefined };
 
@@ -508,7 +520,7 @@ type FindingFields = {
   /** `pools`: all that could be woken for the transitions, in order of name. */
   'transitions-held': OfTags &
     Transitions & { pools: readonly Readonly<{ name: PoolName; override: Override }>[] };
-  'jobs-waiting': OfTags & { jobs: number; oldest: IsoTime; pool: PoolName | null };
+  'jobs-waiting': OfTags & { jobs: number; oldest: IsoTime; pool: PoolName | null } & OfFullPool;
   /** Pending jobs that coderd will fail after half an hour, by an estimate. */
   'jobs-about-to-fail': OfTags & {
     jobs: number;
@@ -523,7 +535,7 @@ type FindingFields = {
     tasks: number | null;
     /** The assumed length of a build, in milliseconds. Null: it is known from builds that have ended. */
     assumedMs: number | null;
-  };
+  } & OfFullPool;
 
   /** Jobs that coderd has failed within the hour because no daemon took them. */
   'jobs-never-started': OfTags & {

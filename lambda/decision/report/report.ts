@@ -19,6 +19,7 @@ import { joinParts } from './join-parts.ts';
 import { judgeMismatches } from './mismatches.ts';
 import { reasonsOf } from './reasons.ts';
 import { reportForecast } from './report-forecast.ts';
+import { withSubmitters } from './submitters.ts';
 
 export type Decided = {
   readonly supply: readonly PoolView[];
@@ -47,11 +48,15 @@ export function report(
     why: reasonsOf(decision, { snapshot, config, count }),
   }));
   const reasons = new Map(rows.map(({ name, why }) => [name, why]));
-  const found = [
-    ...reportFindings({ supply, doubts, assignment, snapshot, config }),
-    ...failingJobs({ assigned: assignment.assigned, decisions, foreignIn, reasons, snapshot }),
-  ];
   const pools = joinParts(rows);
+  const found = withSubmitters(
+    [
+      ...reportFindings({ supply, doubts, assignment, snapshot, config }),
+      ...failingJobs({ assigned: assignment.assigned, decisions, foreignIn, reasons, snapshot }),
+    ],
+    pools,
+    snapshot,
+  );
   const forecast = reportForecast(forecasts, snapshot, count);
   const { lasting, mismatches } = judgeMismatches(found, snapshot.remembered, snapshot.takenAt);
   const plan = {

@@ -142,7 +142,7 @@ describe('a person reads', () => {
 
   it('how many jobs fail, from when on, and the max that would serve all', () => {
     expect(textOf(LIMITED, FIVE)).toBe(
-      `${START}about 18 of 30 pending jobs from 20 November 2026 09:29:30 UTC on. \`max: 6\` of pool "cpu" would serve all, if deployed within 5 min. coderd gives pending jobs 30 min`,
+      `${START}about 18 of 30 pending jobs from 20 November 2026 09:29:30 UTC on. Cancel the jobs of somebody that nobody needs, before you raise a limit. \`max: 6\` of pool "cpu" would serve all, if deployed within 5 min. coderd gives pending jobs 30 min`,
     );
   });
 
