@@ -90,7 +90,8 @@ function noLook(service: string): AlarmRow {
     treatMissingData: TreatMissingData.BREACHING,
     description:
       'For 5 minutes no look has ended, or none could read anything from coderd, or the services of ECS. No pool scales out or in. Running builds continue. ' +
-      'First: check that coderd is up. Run `autoscaler status` for the last look and `autoscaler doctor` for the cause. Then check that the schedule is enabled and that its queue of undelivered invocations is empty.',
+      'Or no metric has come: metrics travel in the log group of the function. If that is missing or cannot be written, pools may scale all the same. ' +
+      'First: check that coderd is up. Run `autoscaler status` for the last look and `autoscaler doctor` for the cause. Then check that the log group exists, that the schedule is enabled, and that its queue of undelivered invocations is empty.',
   };
 }
 
