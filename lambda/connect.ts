@@ -97,6 +97,7 @@ export function connect(
   const jobs = new RememberedJobs();
   const stock = new StockLearner();
   const memory = new LookMemory();
+  const adapter = new EcsAdapter(ecs, cluster, { stack, ownsCluster });
   const ssm = new SSMClient({
     maxAttempts: 2,
     requestHandler: { ...RECORD_TIMEOUTS, ...connections.agents },
@@ -111,7 +112,7 @@ export function connect(
   return {
     ports: () => ({
       coderd: new CoderdAdapter(coderd, { forecast, tokenExpiry, license, times, record: jobs }),
-      ecs: new EcsAdapter(ecs, cluster, { stack, ownsCluster }),
+      ecs: adapter,
       secrets: secretMetadata,
       stock,
       memory,

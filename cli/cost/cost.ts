@@ -88,8 +88,8 @@ export function costOfEvents(deployment: Deployment, load: Load) {
   const { looks } = usageOf(deployment, load);
   const services = sum(deployment.pools, servicesOf);
   const lists = deployment.aws.cluster === undefined ? 1 : services;
-  // lists of services and secrets once a minute, and the token every five minutes
-  const others = INVOCATIONS * 2 + MONTH_HOURS * 12;
+  // the list of secrets once a minute, that of services every ten, and the token every five
+  const others = INVOCATIONS * 1.1 + MONTH_HOURS * 12;
   const calls = looks * (Math.ceil(services / 10) + 2 * lists + ASSUMED.callsForTasks) + others;
   return { calls, guardDuty: calls * PRICES.guardDutyEvent, secondTrail: calls * PRICES.trailEvent };
 }

@@ -16,6 +16,7 @@ import type {
   Task,
 } from '../decision/model/snapshot.ts';
 import { MINUTE_MS } from '../decision/model/units.ts';
+import { partsOf } from '../decision/settings/parts.ts';
 import { LATE_UNTIL_MS, nameInParts } from '../decision/supply/daemons.ts';
 import type { Clock, Coderd, NamedService, Organization, Ports, ReadableEcs, WantedSecret } from './ports.ts';
 import { TimeLimit } from './time-limit.ts';
@@ -27,7 +28,8 @@ export async function observe(
   limit = new TimeLimit({ startTimer: clock.startTimer }),
 ): Promise<Snapshot> {
   const startedAt = clock.now();
-  const aws = observeEcs(limit.ecs(ecs), startedAt);
+  const parts = config.pools.flatMap(partsOf).map(({ name }) => name);
+  const aws = observeEcs(limit.ecs(ecs), startedAt, parts);
   const limited = limit.coderd(coderd);
   const [read, cluster, secrets] = await Promise.all([
     observeCoder({ coderd: limited, clock }, config),
@@ -201,8 +203,12 @@ function hiddenIn({ leftOut = [] }: Reading<Service>): readonly NamedService[] {
 }
 
 /** Reads services, tasks and protections of the cluster. Does not throw. */
-export async function observeEcs(ecs: ReadableEcs, now?: EpochMs): Promise<Snapshot['ecs']> {
-  const services = await ecs.services(undefined, now);
+export async function observeEcs(
+  ecs: ReadableEcs,
+  now?: EpochMs,
+  pools?: readonly string[],
+): Promise<Snapshot['ecs']> {
+  const services = await ecs.services(undefined, now, pools);
   const named = [...services.items, ...hiddenIn(services)];
   const tasks = await ecs.tasks(named);
   // tasks of services that no list has are only counted

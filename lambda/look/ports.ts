@@ -104,8 +104,11 @@ export interface ReadableEcs {
   readonly stack?: string | undefined;
   /** Whether the stack made the cluster: then its tasks are listed together. @default false */
   readonly ownsCluster?: boolean | undefined;
-  /** The services of the cluster that have the pool tag. `now`: the function's clock, in a look. */
-  services(signal?: AbortSignal, now?: EpochMs): Promise<Reading<Service>>;
+  /**
+   * The services of the cluster that have the pool tag. `now`: the function's clock, in a look. `pools`: those that
+   * need one; a service that none of them lacks may be seen minutes later.
+   */
+  services(signal?: AbortSignal, now?: EpochMs, pools?: readonly string[]): Promise<Reading<Service>>;
   /** Tasks of the services with these names that run, start, stop or stopped recently. */
   tasks(services: readonly NamedService[], signal?: AbortSignal): Promise<Reading<Task>>;
   protections(tasks: readonly TaskArn[], signal?: AbortSignal): Promise<Reading<Protection>>;

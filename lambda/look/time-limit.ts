@@ -75,8 +75,8 @@ export class TimeLimit {
       cluster,
       stack,
       ownsCluster,
-      services: (_, now) =>
-        this.#reading(`listing services of cluster "${cluster}"`, ecs.services(signal, now)),
+      services: (_, now, pools) =>
+        this.#reading(`listing services of cluster "${cluster}"`, ecs.services(signal, now, pools)),
       tasks: (services) =>
         this.#reading(`listing tasks of cluster "${cluster}"`, ecs.tasks(services, signal)),
       protections: (tasks) =>

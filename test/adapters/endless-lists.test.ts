@@ -7,6 +7,7 @@ import { ACCESS_KEY_OF_A_PERSON } from '../../lab/world/aws-http.ts';
 import { VirtualScheduler } from '../../lab/world/base/virtual-scheduler.ts';
 import { inProcessPorts } from '../../lab/world/in-process/ports.ts';
 import { SecretMetadata } from '../../lambda/adapters/secrets/secret-metadata.ts';
+import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { POOL_TAG, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
 import type { Service } from '../../lambda/decision/model/snapshot.ts';
 import { SecretsManagerKeys } from '../../lambda/keys/adapters/secrets-manager.ts';
@@ -35,7 +36,7 @@ const KINDS = [
 ] as const;
 
 describe.each(KINDS)('a list that never ends, with $kind', ({ kind, pages, says }) => {
-  it('of services is truncated, and is not read again in this invocation', async () => {
+  it('of services is truncated, and is not read again within a minute', async () => {
     const { lab, count } = await start();
     lab.world.ecs.endlessLists.set('ListServices', kind);
     const { ecs } = lab.ports();
@@ -44,11 +45,12 @@ describe.each(KINDS)('a list that never ends, with $kind', ({ kind, pages, says 
       error: `listing services of cluster "${ecs.cluster}": ListServices ${says}`,
       items: [{ serviceName: lab.world.service('cpu').identity.name }],
     };
-    expect(await ecs.services()).toMatchObject(truncated);
-    expect(await ecs.services()).toMatchObject(truncated);
+    const look = (minutes: number) => ecs.services(undefined, (minutes * 60_000) as EpochMs, ['cpu']);
+    expect(await look(0)).toMatchObject(truncated);
+    expect(await look(0.9)).toMatchObject(truncated);
     expect(count('ListServices')).toBe(pages);
     lab.world.ecs.endlessLists.clear();
-    expect(await lab.ports().ecs.services()).toMatchObject({ status: 'ok', items: [{}] });
+    expect(await look(1)).toMatchObject({ status: 'ok', items: [{}] });
   });
 
   it('of tasks is truncated', async () => {

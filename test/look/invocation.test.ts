@@ -74,15 +74,13 @@ describe('a scheduled invocation', () => {
     const lab = await startLab({ pools: [cpu], latencies: { boot: [90_000, 90_000] } });
     lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 60_000 });
     const own = lab;
-    const slow = (): Ports => {
-      const { ecs, ...ports } = own.ports();
-      const services = ecs.services.bind(ecs);
-      ecs.services = async () => {
-        own.pass(3);
-        return services();
-      };
-      return { ...ports, ecs };
+    const { ecs, ...ports } = own.ports();
+    const services = ecs.services.bind(ecs);
+    ecs.services = async () => {
+      own.pass(3);
+      return services();
     };
+    const slow = (): Ports => ({ ...ports, ecs });
     expect(await invoke({ ...own, ports: slow }, 18)).toEqual([3]);
     expect(await invoke({ ...own, ports: slow }, 19)).toEqual([3, 13]);
   });

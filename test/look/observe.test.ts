@@ -251,6 +251,20 @@ describe('readings that are late', () => {
   });
 });
 
+it('names the pools that need a service, both parts of one on Spot with fail-over', async () => {
+  const wanted: unknown[] = [];
+  const asking: Ecs = {
+    ...ecs,
+    services: async (_, now, pools) => {
+      wanted.push(now, pools);
+      return reading([]);
+    },
+  };
+  const both = aPool({ name: poolName('both'), capacity: ['spot', 'on-demand'] });
+  await observe({ coderd: coderdOf([]).coderd, ecs: asking, clock }, aConfig(aPool(), both));
+  expect(wanted).toEqual([clock.now(), ['cpu', 'both', 'both/spot']]);
+});
+
 describe('the record of recent jobs', () => {
   it('gets the lists of this look for each organization that coderd lists', async () => {
     const own = coderdOf(['default', 'data']);

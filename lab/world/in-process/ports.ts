@@ -81,9 +81,10 @@ export function inProcessPorts(world: World, options: InProcessOptions): () => P
       };
     },
   };
+  const adapter = new EcsAdapter(client, world.ecs.clusterName, remembered);
   return () => ({
     coderd,
-    ecs: new EcsAdapter(client, world.ecs.clusterName, remembered),
+    ecs: adapter,
     secrets: metadata,
     stock,
     memory,

@@ -1,6 +1,7 @@
 /**
  * The adapter for one ECS cluster: it reads services, tasks and protections, and has the only two
- * writes. One adapter serves one invocation and lists services once.
+ * writes. One adapter serves all looks of a process, and lists services rarely: DescribeServices tells
+ * their state in each look.
  *
  * Calls run in parallel and stay within AWS's bucket of 100 cluster reads, refilled with 20 a
  * second (docs/internals/aws.md §2). In a shared cluster tasks are listed by service, so other
@@ -22,7 +23,7 @@ import {
 import * as z from 'zod';
 import type { EpochMs, ServiceArn, TaskArn } from '../../decision/model/brands.ts';
 import { batchesOf, partition } from '../../decision/model/collections.ts';
-import { isOwn, POOL_TAG, tagOf } from '../../decision/model/service-tags.ts';
+import { isForeign, isOwn, POOL_TAG, tagOf } from '../../decision/model/service-tags.ts';
 import type { Protection, Reading, Service, Task } from '../../decision/model/snapshot.ts';
 import { MINUTE_MS } from '../../decision/model/units.ts';
 import { placementEvents } from '../../decision/supply/placement.ts';
@@ -40,6 +41,8 @@ const SERVICES_A_CALL = 10;
 const TASKS_A_CALL = 100;
 /** The most stopped tasks to read from a list: a crash loop leaves thousands an hour. */
 const STOPPED_READ = 300;
+/** How long the list of services is kept: longer if nothing shows that it lacks one. */
+const SERVICES_KEPT_MS = { whole: 10 * MINUTE_MS, lacking: MINUTE_MS } as const;
 const STOPPED_KEPT_MS = MINUTE_MS;
 /** With more services than this, lists of the whole cluster take fewer calls in a shared cluster too. */
 const MANY_SERVICES = 20;
@@ -90,6 +93,8 @@ export class EcsAdapter implements Ecs {
   #answeredAt: EpochMs | undefined;
   readonly #parseWith: Parse;
   #arns: Promise<Listed> | undefined;
+  #listedAt = Number.NEGATIVE_INFINITY;
+  #keptMs: number = SERVICES_KEPT_MS.lacking;
   /** The groups of listed services that are no pool's. */
   readonly #others = new Set<string>();
   /** By the function's clock. Undefined: not in a look. */
@@ -104,13 +109,18 @@ export class EcsAdapter implements Ecs {
     this.#parseWith = options.parse ?? ((schema, value) => schema.safeParse(value));
   }
 
-  async services(signal?: AbortSignal, now?: EpochMs): Promise<Reading<Service>> {
+  async services(
+    signal?: AbortSignal,
+    now?: EpochMs,
+    pools: readonly string[] = [],
+  ): Promise<Reading<Service>> {
     this.#lookedAt = now;
-    const services = await this.#readServices(signal);
+    this.#answeredAt = undefined;
+    const services = await this.#readServices(pools, signal);
     return this.#answeredAt === undefined ? services : { ...services, takenAt: this.#answeredAt };
   }
 
-  #readServices(signal: Signal): Promise<Reading<Service>> {
+  #readServices(pools: readonly string[], signal: Signal): Promise<Reading<Service>> {
     return reading(`listing services of cluster "${this.cluster}"`, async () => {
       const { items: arns, incomplete } = await this.#listServices(signal);
       const parts = await Promise.all(
@@ -122,7 +132,13 @@ export class EcsAdapter implements Ecs {
       const leftOut = rows.leftOut.filter(({ of }) => of !== NO_POOL);
       const [tagged, others] = partition(rows.items, (service) => tagOf(service, POOL_TAG) !== undefined);
       for (const { serviceName } of others) this.#others.add(SERVICE + serviceName);
-      // Later looks of this invocation describe only services of pools.
+      const active = tagged.filter(
+        (service) => service.status === 'ACTIVE' && !isForeign(service, this.stack),
+      );
+      const served = new Set(active.map((service) => tagOf(service, POOL_TAG)));
+      const isWhole = incomplete === undefined && pools.every((pool) => served.has(pool));
+      this.#keptMs = SERVICES_KEPT_MS[isWhole ? 'whole' : 'lacking'];
+      // later looks describe only services of pools
       if (leftOut.length === 0)
         this.#arns = Promise.resolve({ items: tagged.map(({ serviceArn }) => serviceArn), incomplete });
       return { items: tagged, leftOut, incomplete };
@@ -156,6 +172,7 @@ export class EcsAdapter implements Ecs {
       ({ group = '', desiredStatus }) =>
         group.startsWith(SERVICE) && !this.#others.has(group) && desiredStatus === 'RUNNING',
     );
+    if (unexplained.length > 0) this.#keptMs = SERVICES_KEPT_MS.lacking;
     try {
       const parts = await Promise.all(
         batchesOf(unexplained, TASKS_A_CALL).map((batch) =>
@@ -232,6 +249,11 @@ export class EcsAdapter implements Ecs {
   }
 
   #listServices(signal: Signal): Promise<Listed> {
+    const now = this.#lookedAt;
+    if (now !== undefined && Math.abs(now - this.#listedAt) >= this.#keptMs) {
+      this.#arns = undefined;
+      this.#listedAt = now;
+    }
     this.#arns ??= this.#listAllServices(signal).catch((cause) => {
       this.#arns = undefined;
       throw cause;
