@@ -34,6 +34,8 @@ const WORDS: { readonly [Code in Reason['code']]: (reason: ReasonOf<Code>) => st
     `needs ${some(wanted, 'task')}, but only pending jobs launch tasks now (see findings)`,
   'launching-to-be-seen': () =>
     'launches 1 task, so that coderd sees a daemon of this pool (one an hour while coderd lists none, or heartbeats look old)',
+  'launching-beside-unseen': ({ tasks }) =>
+    `launches 1 task beside ${tasks === 1 ? 'one whose daemon' : `${tasks} whose daemons`} coderd does not list. If the new daemon registers, the others get replaced`,
   pinned: (reason) => `needs ${some(reason.wanted, 'task')}, pinned at ${reason.count} ${originText(reason)}`,
   'above-pin': ({ tasks }) =>
     `${some(tasks, 'task')} above the pin. Running builds finish; idle daemons drain after idleTimeout`,

@@ -188,7 +188,7 @@ export class Watch {
       if (raises.length === 0 || desired.from === null || desired.to === null) continue;
       const most = this.#maxOf(name, overrides);
       // a list that lags may still have tasks that have left
-      const seen = daemons.leaving + daemons.left + sum(why, replacedBy) + (why.some(isUnlisted) ? 1 : 0);
+      const seen = daemons.leaving + daemons.left + sum(why, replacedBy);
       const bound = Math.max(most, desired.from) + Math.max(seen, tasks.get(name)?.leaving ?? 0);
       if (desired.to > desired.from && desired.to > bound) this.#counts.countsAboveMax += 1;
     }
@@ -308,12 +308,8 @@ export class Watch {
 
 /** How many tasks a reason replaces: the count has room for their replacements. */
 function replacedBy(reason: PoolPlan['why'][number]): number {
+  if (reason.code === 'launching-beside-unseen') return 1;
   return 'tasks' in reason && REPLACING.some((code) => code === reason.code) ? reason.tasks : 0;
-}
-
-/** Whether coderd lists no daemon: then one task of the pool counts as gone, so that one launches (turns/rolling.ts). */
-function isUnlisted(reason: PoolPlan['why'][number]): boolean {
-  return reason.code === 'holding-for-doubt' && reason.doubts.includes('daemons-empty-while-leased');
 }
 
 type Use = {

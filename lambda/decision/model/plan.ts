@@ -83,6 +83,8 @@ type ReasonFields = Record<
      * an organization whose tasks hold leases, for each key.
      */
     'launching-to-be-seen': object;
+    /** coderd lists no daemon although so many tasks hold leases: one more launches, to see whether its daemon comes. */
+    'launching-beside-unseen': { tasks: number };
     /** Clocks or heartbeats are in doubt, or others change the count: floors and due transitions launch no task. */
     'launching-for-jobs-only': { wanted: number };
     /** The pool wants more tasks than its pin allows. */

@@ -364,7 +364,7 @@ function leaveReasons(
     return tasks === 0 ? [] : [{ code, tasks, asked: mayLeave ? count(code, 'leave') : 0 }];
   });
   // with doubts, a task that seems to need a replacement may not need one
-  const reasons: Reason[] = isDoubtful ? [] : [...replacing];
+  const reasons: Reason[] = isDoubtful ? unseenReasons(need) : [...replacing];
   if (long > 0 && mayLeave) reasons.push({ code: 'idle-long-enough', tasks: long });
   const held = long + replacing.filter(isWaiting).length;
   if (held > 0 && unguarded > 0) reasons.push({ code: 'holding-for-unguarded', tasks: unguarded });
@@ -372,6 +372,13 @@ function leaveReasons(
   // with doubts, no idle daemon drains after its time
   if (brief > 0 && !isDoubtful) reasons.push({ code: 'idle-too-briefly', tasks: brief });
   return reasons;
+}
+
+/** With doubts a task counts as gone only if coderd lists no daemon at all (turns/rolling.ts). */
+function unseenReasons({ capacity, tasks }: PoolNeed): Reason[] {
+  const { replacing, total } = capacity;
+  const isLaunching = replacing > 0 && tasks.granted > total;
+  return isLaunching ? [{ code: 'launching-beside-unseen', tasks: replacing }] : [];
 }
 
 /** Whether tasks with this reason still wait for a drain request. */

@@ -343,6 +343,8 @@ describe('rolling in the plan', () => {
       { code: 'daemons-empty-while-leased' },
       { code: 'tasks-without-daemon' },
     ]);
+    const beside = poolOf(plan, 'cpu').why.filter(({ code }) => code === 'launching-beside-unseen');
+    expect(beside).toEqual(row.expected.map(() => ({ code: 'launching-beside-unseen', tasks: 1 })));
   });
 
   it('does not wait for new tasks that get no lease', () => {

@@ -66,12 +66,15 @@ describe('the watch of a random world', () => {
   });
 
   it.each([
-    { to: 3, doubt: 'daemons-empty-while-leased', expected: 0, because: 'one task counts as gone' },
-    { to: 4, doubt: 'daemons-empty-while-leased', expected: 1, because: 'only one does' },
-    { to: 3, doubt: 'worker-unknown', expected: 1, because: 'that doubt launches nothing' },
-  ])('counts $expected raises above max to $to with $doubt, since $because', ({ to, doubt, expected }) => {
+    { to: 3, why: { code: 'launching-beside-unseen', tasks: 2 }, expected: 0, because: 'one task launches' },
+    { to: 4, why: { code: 'launching-beside-unseen', tasks: 2 }, expected: 1, because: 'only one does' },
+    {
+      ...{ to: 3, why: { code: 'holding-for-doubt', doubts: ['daemons-empty-while-leased'] } },
+      ...{ expected: 1, because: 'the doubt alone launches nothing' },
+    },
+  ])('counts $expected raises above max to $to with $why.code, since $because', ({ to, why, expected }) => {
     const { look, figures } = watched();
-    look({ desired: { from: 2, to }, why: [{ code: 'holding-for-doubt', doubts: [doubt] }] });
+    look({ desired: { from: 2, to }, why: [why] });
     expect(figures().countsAboveMax).toBe(expected);
   });
 
