@@ -27,7 +27,8 @@ const ALL_FAIL: ConnectionFaults = { failing: 1, losing: 0 };
 type AutoscalerOptions = {
   readonly events: WorldEvents;
   readonly scheduler: VirtualScheduler;
-  readonly onLook: (result: LookResult, durationMs: number) => void;
+  /** Called after each look, with the number of its process. */
+  readonly onLook: (result: LookResult, durationMs: number, process: number) => void;
   readonly onError: (error: unknown) => void;
 };
 
@@ -53,7 +54,7 @@ export class Autoscaler {
       random: this.#random,
       lifeMs: events.plan.memory.processLifeMs,
       line: () => this.#line(),
-      onLook,
+      onLook: (result, durationMs, _, process) => onLook(result, durationMs, process),
       onInvoked: ({ error }) => {
         if (error !== undefined && !(error instanceof InvocationError)) onError(error);
       },

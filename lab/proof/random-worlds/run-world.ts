@@ -57,10 +57,10 @@ export async function runWorld(plan: WorldPlan, options: RunOptions = {}): Promi
   const autoscaler = new Autoscaler({
     events,
     scheduler,
-    onLook: (result, durationMs) => {
+    onLook: (result, durationMs, process) => {
       log.add(result, durationMs);
       rows.add(result);
-      watch.add(result);
+      watch.add(result, process);
     },
     onError: (error) => log.addError(error),
   });

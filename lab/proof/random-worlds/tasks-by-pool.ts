@@ -6,14 +6,21 @@ import type { World } from '../../world/world.ts';
 import { partsOf } from './world/plan.ts';
 import type { WorldEvents } from './world/world-events.ts';
 
-export type PoolTasks = { readonly wanted: number; readonly staying: number; readonly leaving: number };
+export type PoolTasks = {
+  /** What ECS runs or will run of those that it counts. */
+  readonly wanted: number;
+  readonly staying: number;
+  readonly leaving: number;
+  /** Old tasks that ECS does not count, since their deployment has succeeded early. */
+  readonly uncounted: number;
+};
 
 export function tasksByPool({
   world,
   fleet,
 }: Pick<WorldEvents, 'world' | 'fleet'>): ReadonlyMap<string, PoolTasks> {
   const poolOfService = new Map<string, string>();
-  const byPool = new Map<string, { wanted: number; staying: number; leaving: number }>();
+  const byPool = new Map<string, { -readonly [Name in keyof PoolTasks]: number }>();
   for (const pool of fleet.pools) {
     const services = partsOf(pool).map((part) => world.service(part));
     for (const { identity } of services) poolOfService.set(identity.name, pool.name);
@@ -21,6 +28,7 @@ export function tasksByPool({
       wanted: sum(services, ({ state }) => state.desiredCount),
       staying: 0,
       leaving: 0,
+      uncounted: sum(services, ({ uncounted }) => uncounted),
     });
   }
   for (const task of world.ecs.tasks()) {

@@ -1,15 +1,17 @@
 /** Counts, look by look, what a world must not do even if no build is killed: see `WATCHED`. */
 import { PREBUILDS_USER } from '../../../lambda/decision/demand/record.ts';
-import { type EpochMs, type JobId, poolOfPart } from '../../../lambda/decision/model/brands.ts';
+import { type EpochMs, type JobId, plusMs, poolOfPart } from '../../../lambda/decision/model/brands.ts';
 import { sum } from '../../../lambda/decision/model/collections.ts';
-import { type Finding, type Floor, type PoolPlan, REPLACING } from '../../../lambda/decision/model/plan.ts';
+import type { Finding, Floor, PoolPlan } from '../../../lambda/decision/model/plan.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../lambda/decision/model/units.ts';
 import { POLL_MS } from '../../../lambda/decision/supply/daemons.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import type { EcsTask } from '../../world/ecs/task.ts';
+import { closedPools, unreadJobs } from './closed-pools.ts';
+import { Limits, maxOf, replacedBy } from './limits.ts';
 import { type PoolTasks, tasksByPool } from './tasks-by-pool.ts';
 import type { FleetPool } from './world/fleet.ts';
-import { partsOf, TASK_DOLLARS } from './world/plan.ts';
+import { TASK_DOLLARS } from './world/plan.ts';
 import type { WorldEvents } from './world/world-events.ts';
 
 /** What is watched, with the labels of the table. */
@@ -28,7 +30,7 @@ export const WATCHED = {
   /** Within `FLAP_MS`, and no task of the pool got a job. */
   floorFlaps: 'floors that launched, and were lowered within five minutes without a job',
   /** In worlds whose processes live for longer than a minute: they remember. */
-  repeatedRefusals: 'requests refused twice for one task within a minute',
+  repeatedRefusals: 'requests of one process refused twice for one task within a minute',
   falseContested: 'looks with count-contested without others that change the count',
   /** While they waited, a pool that was not retiring and got leases fitted them for longer than three starts. */
   reaped: 'jobs that a pool fitted for three starts, failed by coderd after 30 minutes',
@@ -83,18 +85,19 @@ export class Watch {
   /** By pool: when one of its tasks last got a job. */
   readonly #servedAt = new Map<string, EpochMs>();
   readonly #floors = new Map<string, { readonly count: number; readonly raisedAt: EpochMs | undefined }>();
-  readonly #refusedAt = new Map<string, EpochMs>();
+  #lookedAt: EpochMs;
+  /** By process and task: when the last refused request was decided. */
+  readonly #refusedAt = new Map<string, number>();
   /** By pending job: since when a pool that fits has had room at each look. */
   readonly #roomSince = new Map<JobId, EpochMs>();
   readonly #stalled = new Set<JobId>();
-  /** The most tasks since a look launched above `maxTasks` while a service was hidden. 0: there are no more than that. */
-  #mostHidden = 0;
-  /** The limits that were kept at some look. */
-  readonly #reached = new Set<string>();
+  readonly #limits: Limits;
 
   constructor(events: WorldEvents) {
     this.#events = events;
+    this.#limits = new Limits(events);
     this.#beganAt = events.world.timeline.now();
+    this.#lookedAt = this.#beganAt;
     this.#watchFirst();
   }
 
@@ -108,16 +111,18 @@ export class Watch {
     if (!this.#served.delete(id) && isCounted) this.#counts.idleLaunches += 1;
   }
 
-  add(result: LookResult): void {
+  /** `process` is the number of the process that has looked. */
+  add(result: LookResult, process: number): void {
     const tasks = tasksByPool(this.#events);
     this.#watchFirst();
-    this.#watchRefusedLeases();
+    this.#events.fleet.setClosed(closedPools(this.#events, result.plan));
     this.#watchCounts(result, tasks);
-    this.#watchLimits(result.plan.pools, tasks);
+    for (const name of this.#limits.exceeded(result.plan.pools, tasks)) this.#counts[name] += 1;
     this.#watchFloors(result.plan.pools);
-    this.#watchRefusals(result);
+    this.#watchRefusals(result, process);
     this.#watchFindings(result.plan.findings);
-    this.#watchJobs(tasks);
+    this.#watchJobs(tasks, unreadJobs(result.plan));
+    this.#lookedAt = this.#now();
   }
 
   figures(): WatchedFigures {
@@ -158,15 +163,6 @@ export class Watch {
     ];
   }
 
-  /** Pools none of whose services would lease a task that starts now. */
-  #watchRefusedLeases(): void {
-    const { world, fleet } = this.#events;
-    const refused = fleet.pools.filter((pool) =>
-      partsOf(pool).every((part) => world.ecs.deploymentRefusesLeases(world.service(part).identity.name)),
-    );
-    fleet.setRefused(new Set(refused.map(({ name }) => name)));
-  }
-
   /** Until the count of their service changes. */
   #watchFirst(): void {
     const { ecs } = this.#events.world;
@@ -181,46 +177,18 @@ export class Watch {
   }
 
   #watchCounts({ plan, outcome }: LookResult, tasks: ReadonlyMap<string, PoolTasks>): void {
-    for (const { name, desired, daemons, overrides, why } of plan.pools) {
+    for (const pool of plan.pools) {
+      const { name, desired, daemons, why } = pool;
       const raises = outcome.applied.filter(
         (action) => action.kind === 'set-desired' && poolOfPart(action.pool) === name,
       );
       if (raises.length === 0 || desired.from === null || desired.to === null) continue;
-      const most = this.#maxOf(name, overrides);
+      const most = maxOf(this.#events, pool);
       // a list that lags may still have tasks that have left
       const seen = daemons.leaving + daemons.left + sum(why, replacedBy);
       const bound = Math.max(most, desired.from) + Math.max(seen, tasks.get(name)?.leaving ?? 0);
       if (desired.to > desired.from && desired.to > bound) this.#counts.countsAboveMax += 1;
     }
-  }
-
-  #watchLimits(pools: readonly PoolPlan[], tasks: ReadonlyMap<string, PoolTasks>): void {
-    for (const { name, overrides } of pools) {
-      const { wanted = 0, staying = 0 } = tasks.get(name) ?? {};
-      const most = this.#maxOf(name, overrides);
-      if (this.#isExceeded({ limit: name, tasks: staying, wanted, most })) this.#counts.tasksAboveMax += 1;
-    }
-    const all = sum([...tasks.values()], ({ staying, leaving }) => staying + leaving);
-    const wanted = sum([...tasks.values()], (pool) => pool.wanted);
-    const { maxTasks: most } = this.#events.plan;
-    const isHidden = this.#isAboveHidden(Math.max(all, wanted), most);
-    if (this.#isExceeded({ limit: 'all', tasks: all, wanted, most }))
-      this.#counts[isHidden ? 'aboveMaxTasksHidden' : 'tasksAboveMaxTasks'] += 1;
-  }
-
-  /** Whether so many tasks were launched while ECS's lists lacked a service. More of them are not excused. */
-  #isAboveHidden(tasks: number, most: number): boolean {
-    const { unlisted, unreadable } = this.#events.world.ecs;
-    const isHidden = unlisted.size + unreadable.size > 0;
-    if (tasks <= most) this.#mostHidden = 0;
-    else if (isHidden) this.#mostHidden = Math.max(this.#mostHidden, tasks);
-    return tasks <= this.#mostHidden;
-  }
-
-  /** A world may begin above a limit: with tasks, or with desired ones that ECS has not started yet. */
-  #isExceeded({ limit, tasks, wanted, most }: Use): boolean {
-    if (Math.max(tasks, wanted) <= most) this.#reached.add(limit);
-    return tasks > most && this.#reached.has(limit);
   }
 
   #watchFloors(pools: readonly PoolPlan[]): void {
@@ -239,14 +207,16 @@ export class Watch {
     }
   }
 
-  #watchRefusals({ outcome: { refused } }: LookResult): void {
-    const now = this.#now();
+  /** Each process remembers its own refusals only. */
+  #watchRefusals({ plan: { takenAt }, outcome: { refused } }: LookResult, process: number): void {
+    const now = Date.parse(takenAt);
     for (const { task, reason } of refused) {
       if (reason === 'MISSING') continue;
-      const at = this.#refusedAt.get(task);
+      const key = `${process} ${task}`;
+      const at = this.#refusedAt.get(key);
       const isRemembered = this.#events.plan.memory.processLifeMs[1] > MINUTE_MS;
       if (isRemembered && at !== undefined && now - at < MINUTE_MS) this.#counts.repeatedRefusals += 1;
-      this.#refusedAt.set(task, now);
+      this.#refusedAt.set(key, now);
     }
   }
 
@@ -266,7 +236,7 @@ export class Watch {
   }
 
   /** A pool has room if it may add a task under its `max` and under `maxTasks`. */
-  #watchJobs(tasks: ReadonlyMap<string, PoolTasks>): void {
+  #watchJobs(tasks: ReadonlyMap<string, PoolTasks>, unread: ReadonlySet<string>): void {
     const { world, plan, fleet } = this.#events;
     const total = sum([...tasks.values()], ({ staying, leaving }) => staying + leaving);
     const wanted = sum(world.ecs.services(), ({ state }) => state.desiredCount);
@@ -274,13 +244,20 @@ export class Watch {
     const isFull = Math.max(total, wanted) >= Math.min(maxTasks, Math.floor(dollarsPerHour / TASK_DOLLARS));
     const hasRoom = ({ name, max }: FleetPool): boolean => !isFull && (tasks.get(name)?.wanted ?? 0) < max;
     const now = this.#now();
+    const unreadIds = new Set([...unread].map((name) => world.coderd.organizationId(name)));
     for (const job of world.coderd.openJobs()) {
+      const before = this.#roomSince.get(job.id);
+      if (unreadIds.has(job.organizationId)) {
+        // the look did not see it: this time does not count
+        if (before !== undefined) this.#roomSince.set(job.id, plusMs(before, now - this.#lookedAt));
+        continue;
+      }
       const isWaiting = job.status === 'pending' && job.initiatorId !== PREBUILDS_USER;
       if (!isWaiting || !fleet.poolsFor(job).some(hasRoom)) {
         this.#roomSince.delete(job.id);
         continue;
       }
-      const since = this.#roomSince.get(job.id) ?? now;
+      const since = before ?? now;
       this.#roomSince.set(job.id, since);
       if (now - since <= this.#threeStartsMs() || this.#stalled.has(job.id)) continue;
       this.#stalled.add(job.id);
@@ -296,25 +273,7 @@ export class Watch {
     return 3 * (startMs + 2 * lookEveryS * SECOND_MS + POLL_MS);
   }
 
-  #maxOf(pool: string, overrides: PoolPlan['overrides']): number {
-    const max = this.#events.fleet.pools.find(({ name }) => name === pool)?.max ?? 0;
-    return Math.max(max, ...overrides.map(({ count = 0 }) => count));
-  }
-
   #now(): EpochMs {
     return this.#events.world.timeline.now();
   }
 }
-
-/** How many tasks a reason replaces: the count has room for their replacements. */
-function replacedBy(reason: PoolPlan['why'][number]): number {
-  if (reason.code === 'launching-beside-unseen') return 1;
-  return 'tasks' in reason && REPLACING.some((code) => code === reason.code) ? reason.tasks : 0;
-}
-
-type Use = {
-  readonly limit: string;
-  readonly tasks: number;
-  readonly wanted: number;
-  readonly most: number;
-};

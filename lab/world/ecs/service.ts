@@ -133,6 +133,17 @@ export class EcsService {
     return this.states.latest;
   }
 
+  /** How many old tasks ECS does not count against the desired count. */
+  get uncounted(): number {
+    const counts = !isCleaningUp(this.state) || this.#around.cleanup.counts !== false;
+    return counts ? 0 : [...this.tasks].filter((task) => this.#isOld(task)).length;
+  }
+
+  /** Whether ECS starts no task now, whatever the desired count: it cannot place one, or waits after failed starts. */
+  get startsNone(): boolean {
+    return this.placementFailure !== undefined || this.#startsFrom > this.#now();
+  }
+
   /** The deployments that DescribeServices lists. */
   listed(state: ServiceState): readonly SimulatedDeployment[] {
     const isWrong = this.#around.wrong() === 'deployment-reads';

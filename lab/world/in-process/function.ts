@@ -55,8 +55,8 @@ type FunctionOptions = {
   readonly lifeMs?: Range;
   /** Called for each invocation. @default each request is answered at once */
   readonly line?: () => Line;
-  /** Called after each look, with the waits of the jobs that started since the last one. */
-  readonly onLook: (look: LookResult, durationMs: number, started: StartedWaits) => void;
+  /** Called after each look, with the waits of the jobs that started since the last one, and the number of the process. */
+  readonly onLook: (look: LookResult, durationMs: number, started: StartedWaits, process: number) => void;
   /** Whether each wait has what was promised, as in the deployed function. It takes time. @default false */
   readonly isPromising?: boolean;
   /** Called when an invocation ends. */
@@ -67,6 +67,8 @@ type FunctionOptions = {
 
 /** A process of the function, with what it keeps from one invocation to the next. */
 type Process = {
+  /** Of the function's processes: 1 for the first. */
+  readonly number: number;
   readonly newPorts: () => Ports;
   /** The looks of a minute share them, as in lambda/handler.ts. */
   ports: Ports;
@@ -81,6 +83,7 @@ const DIRECT: Line = { coderd: atOnce, ecs: atOnce, others: atOnce };
 export class InProcessFunction {
   readonly queue: QueueModel;
   readonly #options: FunctionOptions;
+  #started = 0;
   /** The processes without an invocation. One that crashes never becomes free. */
   #free: Process[];
 
@@ -119,7 +122,7 @@ export class InProcessFunction {
         onLook: (look, durationMs) => {
           const { promises, ...told } = look;
           const noted = this.#options.isPromising ? look : told;
-          onLook(look, durationMs, process.waits.after(noted, durationMs));
+          onLook(look, durationMs, process.waits.after(noted, durationMs), process.number);
         },
       });
     } catch (cause) {
@@ -163,6 +166,7 @@ export class InProcessFunction {
       relay: new Relay(new SqsQueue(inProcessQueue(this.queue, others), QUEUE_URL), onSendFailure),
     });
     const process: Process = {
+      number: ++this.#started,
       newPorts,
       ports: newPorts(),
       waits,

@@ -1,7 +1,9 @@
 /** Plans outages, lost hosts, changes by people in the console, deployments, tasks out of memory. */
 import { spotPartOf } from '../../../../lambda/decision/model/brands.ts';
+import { sum } from '../../../../lambda/decision/model/collections.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../lambda/decision/model/units.ts';
 import type { Random } from '../../../world/base/random.ts';
+import { type PoolTasks, tasksByPool } from '../tasks-by-pool.ts';
 import type { FleetPool } from '../world/fleet.ts';
 import { INCIDENTS, type Incident, timesSource } from '../world/plan.ts';
 import { spreadMs, type WorldEvents } from '../world/world-events.ts';
@@ -51,6 +53,18 @@ export function planOutOfMemory(events: WorldEvents): void {
   });
 }
 
+/** Notes that a person has set the count of one of the pool's services. */
+export function noteCountByHand(events: WorldEvents, pool: string): void {
+  const tasks = tasksByPool(events);
+  const wantedOf = ({ wanted, uncounted }: PoolTasks): number => wanted + uncounted;
+  const allTasks = sum([...tasks.values()], wantedOf);
+  const own = tasks.get(pool);
+  events.countsByHand.push({
+    ...{ pool, allTasks, at: events.world.timeline.now() },
+    tasks: own === undefined ? 0 : wantedOf(own),
+  });
+}
+
 /** Carries out an incident. Returns what it did; undefined if there was nothing to do it to. */
 type CarryOut = () => string | undefined;
 
@@ -97,9 +111,9 @@ function incidentsOf(
     'key deleted': () => toPool(({ name }) => outages.key(name)),
     'count set by hand': () =>
       toService((name, { max, name: pool }) => {
-        events.countsByHand.push({ pool, at: world.timeline.now() });
         const count = random.next() < 0.3 ? 0 : random.whole(0, max + 2);
         ecs.setDesiredCount(world.service(name).identity.name, count);
+        noteCountByHand(events, pool);
         return `${name} to ${count}`;
       }),
     'ask by hand': () => toTask((id) => ecs.protect(id, ASK_MINUTES)),

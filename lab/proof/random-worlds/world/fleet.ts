@@ -21,8 +21,8 @@ type State = {
   readonly pools: readonly FleetPool[];
   /** Names of pools whose service has no row: no look can change their counts. */
   readonly hidden: ReadonlySet<string>;
-  /** Names of pools of which ECS leases no new task: see `setRefused`. */
-  readonly refused: ReadonlySet<string>;
+  /** Names of pools of which no new task can serve a job: see `setClosed`. */
+  readonly closed: ReadonlySet<string>;
 };
 
 type Span = { readonly from: EpochMs; readonly to: EpochMs };
@@ -51,10 +51,10 @@ export class Fleet {
     this.#push({ hidden });
   }
 
-  /** The pools of which ECS leases no new task from now on: no decision can mend that. */
-  setRefused(refused: ReadonlySet<string>): void {
-    const before = this.#states.at(-1)?.refused ?? new Set();
-    if (before.symmetricDifference(refused).size > 0) this.#push({ refused });
+  /** The pools of which no new task can serve a job from now on: no decision can mend that. */
+  setClosed(closed: ReadonlySet<string>): void {
+    const before = this.#states.at(-1)?.closed ?? new Set();
+    if (before.symmetricDifference(closed).size > 0) this.#push({ closed });
   }
 
   /** The pools whose new tasks may serve such a job now. */
@@ -68,7 +68,7 @@ export class Fleet {
     return this.#msWhile(span, (state) => this.#fitting(state, job).length > 0);
   }
 
-  /** The same without the time in which ECS leased new tasks of none of them, in milliseconds. */
+  /** The same without the time in which a new task of none of them could serve it, in milliseconds. */
   servableMs(job: FitJob, span: Span): number {
     return this.#msWhile(span, (state) => this.#serving(state, job).length > 0);
   }
@@ -111,8 +111,8 @@ export class Fleet {
 
   #push(changed: Partial<State>): void {
     const none: ReadonlySet<string> = new Set();
-    const { pools = [], hidden = none, refused = none } = this.#states.at(-1) ?? {};
-    this.#states.push({ pools, hidden, refused, ...changed, at: this.#world.timeline.now() });
+    const { pools = [], hidden = none, closed = none } = this.#states.at(-1) ?? {};
+    this.#states.push({ pools, hidden, closed, ...changed, at: this.#world.timeline.now() });
   }
 
   #msWhile({ from, to }: Span, holds: (state: State) => boolean): number {
@@ -124,7 +124,7 @@ export class Fleet {
   }
 
   #serving(state: State, job: FitJob): readonly FleetPool[] {
-    return this.#fitting(state, job).filter(({ name }) => !state.refused.has(name));
+    return this.#fitting(state, job).filter(({ name }) => !state.closed.has(name));
   }
 
   #fitting({ pools, hidden }: State, { organizationId, tags }: FitJob): readonly FleetPool[] {

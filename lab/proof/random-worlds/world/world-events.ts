@@ -28,8 +28,13 @@ export class WorldEvents {
   readonly crashes: Crash[] = [];
   /** When looks could not see all, in milliseconds. */
   readonly blindSpans: { readonly from: number; readonly to: number }[] = [];
-  /** The changes of desired counts that a person made. */
-  readonly countsByHand: { readonly pool: string; readonly at: EpochMs }[] = [];
+  /** The changes of desired counts that a person made, and what ECS then runs or will run: of the pool, and in all. */
+  readonly countsByHand: {
+    readonly pool: string;
+    readonly at: EpochMs;
+    readonly tasks: number;
+    readonly allTasks: number;
+  }[] = [];
   /** The ids of the tasks that other daemons claimed. */
   readonly imitated = new Set<string>();
   /** The latest end of all overrides that were set. */

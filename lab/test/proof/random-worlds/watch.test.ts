@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { plusMs } from '../../../../lambda/decision/model/brands.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../lambda/decision/model/units.ts';
 import type { LookResult } from '../../../../lambda/look/look.ts';
+import { noteCountByHand } from '../../../proof/random-worlds/events/incidents.ts';
 import { Watch } from '../../../proof/random-worlds/watch.ts';
 import { Fleet } from '../../../proof/random-worlds/world/fleet.ts';
 import { planOf } from '../../../proof/random-worlds/world/quiet.ts';
@@ -18,6 +19,8 @@ type Told = {
   readonly why?: readonly object[];
   readonly findings?: readonly object[];
   readonly refused?: readonly { readonly task: string; readonly reason: string }[];
+  readonly overrides?: readonly object[];
+  readonly process?: number;
 };
 
 /** A world with one pool of `max` 2, and what its watch counts. */
@@ -37,17 +40,23 @@ function watched(desiredCount = 0, options: Partial<WorldOptions> = {}) {
   const events = new WorldEvents({ world, plan, fleet: new Fleet(world, pools), print: () => {} });
   const watch = new Watch(events);
   const pass = (ms: number) => world.timeline.advanceTo(plusMs(world.timeline.now(), ms));
-  const look = ({ desired, floor = 0, from, why = [], findings = [], refused = [] }: Told = {}) => {
+  const look = (told: Told = {}) => {
+    const { desired, floor = 0, from, why = [], findings = [], refused = [], overrides = [] } = told;
+    const { process = 1 } = told;
+    const takenAt = new Date(world.timeline.now()).toISOString();
     const pool = {
       name: 'cpu',
       desired: desired ?? { from: 0, to: 0 },
       daemons: { leaving: 0, left: 0 },
       floor: { count: floor, from },
-      overrides: [],
+      overrides,
       why,
     };
     const applied = desired === undefined ? [] : [{ kind: 'set-desired', pool: 'cpu', ...desired }];
-    watch.add({ plan: { pools: [pool], findings }, outcome: { applied, refused } } as unknown as LookResult);
+    watch.add(
+      { plan: { takenAt, pools: [pool], findings }, outcome: { applied, refused } } as unknown as LookResult,
+      process,
+    );
   };
   return { world, events, pass, look, figures: () => watch.figures(), problems: () => watch.problems() };
 }
@@ -115,6 +124,74 @@ describe('the watch of a random world', () => {
     pass(5 * MINUTE_MS);
     look();
     expect(figures()).toMatchObject({ tasksAboveMax: 0, tasksAboveMaxTasks: 0 });
+  });
+
+  it.each([
+    { what: 'an override that has ended', overrides: [{ kind: 'floor', count: 5 }], expected: 0 },
+    { what: 'a person', isByHand: true, expected: 0 },
+    { what: 'nobody', expected: 1 },
+  ])(
+    'counts $expected looks above max with tasks that $what brought',
+    ({ overrides, isByHand, expected }) => {
+      const { world, events, look, pass, figures } = watched();
+      look();
+      world.ecs.setDesiredCount(world.service('cpu').identity.name, 5);
+      if (isByHand) noteCountByHand(events, 'cpu');
+      look(overrides && { overrides });
+      pass(5 * MINUTE_MS);
+      look();
+      expect(figures().tasksAboveMax).toBe(expected);
+    },
+  );
+
+  it('counts tasks above max again once what a person brought has left', () => {
+    const { world, events, look, pass, figures } = watched();
+    const lookWith = (count: number) => {
+      world.ecs.setDesiredCount(world.service('cpu').identity.name, count);
+      if (count === 5) noteCountByHand(events, 'cpu');
+      for (const { identity } of world.service('cpu').tasks) world.ecs.hostFailure(identity.id);
+      look();
+      pass(5 * MINUTE_MS);
+      look();
+      return figures().tasksAboveMax;
+    };
+    look();
+    expect([5, 2, 3].map(lookWith)).toEqual([0, 0, 1]);
+  });
+
+  it.each([
+    { old: 1, to: 3, expected: 0, because: 'a share replaces a task' },
+    { old: 0, to: 3, expected: 1, because: 'nothing is replaced' },
+    { old: 2, to: 4, expected: 1, because: 'a share is one task' },
+  ])('counts $expected looks with $to tasks for max 2 and $old old ones, since $because', (row) => {
+    const { world, look, pass, figures } = watched();
+    const why = [{ code: 'old-revision', tasks: row.old, asked: 0 }];
+    look();
+    world.ecs.setDesiredCount(world.service('cpu').identity.name, row.to);
+    look({ why });
+    pass(5 * MINUTE_MS);
+    look({ why });
+    expect(figures().tasksAboveMax).toBe(row.expected);
+  });
+
+  it.each([
+    { isDeploying: true, expected: 0, because: 'no look lowers a count meanwhile' },
+    { isDeploying: false, expected: 1, because: 'a look lowers the count' },
+  ])('counts $expected looks if ECS replaces a task that has left, since $because', (row) => {
+    const { world, look, pass, figures } = watched(2);
+    pass(5 * MINUTE_MS);
+    look();
+    const [first] = world.ecs.tasks();
+    world.ecs.protect(first?.identity.id ?? '', 1380);
+    world.ecs.setDesiredCount(world.service('cpu').identity.name, 3);
+    look();
+    pass(2 * MINUTE_MS);
+    look();
+    if (row.isDeploying) world.deploy('cpu');
+    world.ecs.hostFailure(first?.identity.id ?? '');
+    pass(2 * MINUTE_MS);
+    look();
+    expect(figures().tasksAboveMax).toBe(row.expected);
   });
 
   it('finds a problem in each finding of a world without a fault', () => {
@@ -198,13 +275,19 @@ describe('the watch of a random world', () => {
     expect(figures().repeatedRefusals).toBe(1);
   });
 
+  it('counts no request that another process repeats: each remembers its own refusals', () => {
+    const { look, figures } = watched();
+    const refused = [{ task: 'a', reason: 'DEPLOYMENT_BLOCKED' }];
+    for (const process of [1, 2, 3]) look({ refused, process });
+    expect(figures().repeatedRefusals).toBe(0);
+  });
+
   it('counts a contest that nobody has started', () => {
-    const { look, events, pass, world, figures } = watched();
+    const { look, events, pass, figures } = watched();
     const findings = [{ code: 'count-contested', pool: 'cpu' }];
     pass(MINUTE_MS);
     look({ findings });
-    for (let times = 0; times < 3; times++)
-      events.countsByHand.push({ pool: 'cpu', at: world.timeline.now() });
+    for (let times = 0; times < 3; times++) noteCountByHand(events, 'cpu');
     look({ findings });
     expect(figures().falseContested).toBe(1);
   });
@@ -264,4 +347,114 @@ describe('the watch of a random world', () => {
       expect(figures()).toMatchObject({ stalled: expected, reaped: expected });
     },
   );
+
+  type Watched = ReturnType<typeof watched>;
+  const pinned = (count: number) => ({ overrides: [{ kind: 'pin', count }] });
+  it.each<{
+    readonly what: string;
+    readonly begin?: (lab: Watched) => void;
+    readonly end?: (lab: Watched) => void;
+    readonly told?: object;
+    readonly expected: number;
+  }>([
+    {
+      what: 'the agents are down',
+      expected: 0,
+      begin: ({ world }) => {
+        world.ecs.agentsDown = true;
+      },
+      end: ({ world }) => {
+        world.ecs.agentsDown = false;
+      },
+    },
+    {
+      what: 'coderd is down',
+      expected: 0,
+      begin: ({ events }) => {
+        events.isCoderdDown = true;
+      },
+      end: ({ events }) => {
+        events.isCoderdDown = false;
+      },
+    },
+    {
+      what: 'each task freezes',
+      expected: 0,
+      begin: ({ world }) => {
+        world.ecs.freezing = 1;
+      },
+      end: ({ world }) => {
+        world.ecs.freezing = 0;
+      },
+    },
+    {
+      what: 'coderd has no license',
+      expected: 0,
+      begin: ({ world }) => {
+        world.coderd.licence = 'not_entitled';
+      },
+      end: ({ world }) => {
+        world.coderd.licence = 'entitled';
+      },
+    },
+    {
+      what: 'no list has a service',
+      expected: 0,
+      begin: ({ world }) => void world.ecs.failing.add('DescribeServices'),
+      end: ({ world }) => void world.ecs.failing.delete('DescribeServices'),
+    },
+    {
+      what: 'the key is deleted',
+      expected: 0,
+      begin: ({ world }) => world.deleteKey('cpu'),
+      end: ({ world }) => world.renewKey('cpu'),
+    },
+    {
+      what: 'starts fail',
+      expected: 0,
+      begin: ({ world }) => world.ecs.failStarts(world.service('cpu').identity.name, 'no image'),
+      end: ({ world }) => world.ecs.failStarts(world.service('cpu').identity.name),
+    },
+    {
+      what: 'ECS cannot place tasks',
+      expected: 0,
+      begin: ({ world }) => world.ecs.failPlacement(world.service('cpu').identity.name, 'no capacity'),
+      end: ({ world }) => world.ecs.failPlacement(world.service('cpu').identity.name),
+    },
+    { what: 'the pool is paused', told: { overrides: [{ kind: 'pause' }] }, expected: 0 },
+    { what: 'the pool is pinned to its tasks', told: pinned(0), expected: 0 },
+    {
+      what: 'no look can read the jobs',
+      expected: 0,
+      told: { findings: [{ code: 'jobs-failed', organization: 'default' }] },
+    },
+    { what: 'the pool is pinned to more tasks', told: pinned(2), expected: 1 },
+    { what: 'a look cannot read the daemons', told: { findings: [{ code: 'daemons-failed' }] }, expected: 1 },
+  ])('counts $expected jobs stalled or failed while $what, and all once it is over', (row) => {
+    const { begin = () => {}, end = () => {}, told = {}, expected } = row;
+    const lab = watched();
+    const { world, look, pass, figures } = lab;
+    const waitFor80Minutes = (seen: object) => {
+      world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: SECOND_MS });
+      for (let minute = 0; minute < 80; minute++) {
+        look(seen);
+        pass(MINUTE_MS);
+      }
+      return [figures().stalled, figures().reaped];
+    };
+    begin(lab);
+    expect(waitFor80Minutes(told)).toEqual([expected, expected]);
+    end(lab);
+    expect(waitFor80Minutes({})).toEqual([expected + 1, expected + 1]);
+  });
+
+  it('counts a job that stalls although looks cannot read the jobs now and then', () => {
+    const { world, look, pass, figures } = watched();
+    world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: SECOND_MS });
+    for (let minute = 0; minute < 29; minute++) {
+      look({ findings: minute % 3 === 2 ? [{ code: 'jobs-failed', organization: 'default' }] : [] });
+      pass(MINUTE_MS);
+    }
+    expect(figures().stalled).toBe(1);
+  });
 });
