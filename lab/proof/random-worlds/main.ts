@@ -5,7 +5,7 @@
  */
 import { Command } from 'commander';
 import { wholeNumber } from '../../world/base/whole-number.ts';
-import { exceededBounds } from './bounds.ts';
+import { boundTable, exceededBounds } from './bounds.ts';
 import { sumUp, tableOf, type WorldResult } from './figures.ts';
 import { exceededByTwin, twinTable } from './twins.ts';
 import { planOfRequest, runRequest, runWorlds } from './worlds.ts';
@@ -51,13 +51,15 @@ const results = options.world === undefined ? await runAll(options) : [await run
 const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
 const figures = sumUp(results, { seed: options.seed, seconds });
 process.stdout.write(`${tableOf(figures)}\n`);
+const kind = options.quiet ? 'quiet' : 'faulty';
+const isAsDrawn = options.guards && options.world === undefined && !options.twins;
 if (options.twins) process.stdout.write(`${twinTable(results)}\n`);
+if (isAsDrawn) process.stdout.write(`${boundTable(results, kind)}\n`);
 for (const result of results) process.stdout.write(problemsText(result, options));
 if (options.json) process.stdout.write(`${JSON.stringify(figures)}\n`);
 const dear = results.flatMap(exceededByTwin);
 for (const text of dear) process.stdout.write(`${text}\n`);
-const isAsDrawn = options.guards && options.world === undefined && !options.twins;
-const exceeded = isAsDrawn ? exceededBounds(figures, options.quiet ? 'quiet' : 'faulty') : [];
+const exceeded = isAsDrawn ? exceededBounds(results, { seed: options.seed, kind }) : [];
 for (const text of exceeded) process.stdout.write(`${text}\n`);
 process.exitCode =
   exceeded.length + dear.length > 0 || results.some(({ problems }) => problems.length > 0) ? 1 : 0;
