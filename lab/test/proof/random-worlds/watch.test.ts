@@ -7,7 +7,7 @@ import { Watch } from '../../../proof/random-worlds/watch.ts';
 import { Fleet } from '../../../proof/random-worlds/world/fleet.ts';
 import { planOf } from '../../../proof/random-worlds/world/quiet.ts';
 import { WorldEvents } from '../../../proof/random-worlds/world/world-events.ts';
-import { World, type WorldOptions } from '../../../world/world.ts';
+import { type PoolSpec, World, type WorldOptions } from '../../../world/world.ts';
 
 const CPU = { name: 'cpu', organization: 'default', tags: {}, min: 0, max: 2, warm: 0, idleTimeoutS: 60 };
 
@@ -24,8 +24,8 @@ type Told = {
 };
 
 /** A world with one pool of `max` 2, and what its watch counts. */
-function watched(desiredCount = 0, options: Partial<WorldOptions> = {}) {
-  const pools = [{ ...CPU, desiredCount, image: 'guarded', retiring: false }] as const;
+function watched(desiredCount = 0, options: Partial<WorldOptions> = {}, pool: Partial<PoolSpec> = {}) {
+  const pools = [{ ...CPU, ...pool, desiredCount, image: 'guarded', retiring: false }] as const;
   const memory = { processLifeMs: [HOUR_MS, HOUR_MS], recordAnHour: 0 } as const;
   const drawn = { ...planOf(1, true), memory };
   const plan = { ...drawn, pools: [...pools], maxTasks: 4, lookEveryS: 10 };
@@ -192,6 +192,21 @@ describe('the watch of a random world', () => {
     pass(2 * MINUTE_MS);
     look();
     expect(figures().tasksAboveMax).toBe(row.expected);
+  });
+
+  it('counts no task that ECS starts because it no longer counts the old ones', () => {
+    const cleanup = { counts: false, blocks: false };
+    const { world, look, pass, figures } = watched(2, { cleanup }, { earlySuccessPercent: 1 });
+    const lookAfter = (ms: number) => {
+      pass(ms);
+      look();
+    };
+    lookAfter(5 * MINUTE_MS);
+    world.deploy('cpu');
+    world.ecs.hostFailure(world.ecs.tasks()[0]?.identity.id ?? '');
+    for (let minute = 0; minute < 10; minute++) lookAfter(MINUTE_MS);
+    expect(world.service('cpu').tasks.size).toBe(3);
+    expect(figures()).toMatchObject({ tasksAboveMax: 0, tasksAboveMaxTasks: 0 });
   });
 
   it('finds a problem in each finding of a world without a fault', () => {
