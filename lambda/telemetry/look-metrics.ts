@@ -4,11 +4,12 @@ import { sum } from '../decision/model/collections.ts';
 import type { DaemonCounts, FindingOf, Plan } from '../decision/model/plan.ts';
 import type { Reading, Snapshot } from '../decision/model/snapshot.ts';
 import { DAY_MS } from '../decision/model/units.ts';
+import { isAwaited, oldestAwaitedSeconds } from '../look/awaited.ts';
 import type { LookResult } from '../look/look.ts';
 import { isAtMax, type LookEvent, launchesOf } from '../look/look-event.ts';
 import { orphansOf } from '../look/orphan-event.ts';
 import type { JobWait } from '../look/waits/job-wait.ts';
-import { isAwaited, oldestAwaitedSeconds } from './awaited.ts';
+
 import { areAllUnread, isBlind } from './full-view-age.ts';
 import {
   BAD_ABOVE,
