@@ -39,7 +39,8 @@ export function findingLines(findings: readonly Finding[]): readonly string[] {
       'organization' in finding ? [`"${finding.organization}"`] : [],
     );
     const where = names.length === 0 ? '' : ` of ${[...new Set(names)].join(', ')}`;
-    return `${('error' in first ? first.error : sentenceOf(first)).replace(/\.$/, '')}; could not read: ${lists}${where}${findingsOfCause.map(consequence).find((text) => text !== '') ?? ''}`;
+    const cause = ('error' in first && first.error) || sentenceOf(first);
+    return `${cause.replace(/\.$/, '')}; could not read: ${lists}${where}${findingsOfCause.map(consequence).find((text) => text !== '') ?? ''}`;
   });
   return lines.map(plainLine);
 }
