@@ -42,7 +42,9 @@ describe('jobs that wait for a pool at its maximum', () => {
     { given: { ada: 5, ben: 3, cat: 3 }, fills: false, because: 'less than half of them' },
   ])('say to cancel first ($fills) with $given: $because', ({ given, fills }) => {
     const lines = linesOf('cpu B B, max 2', jobs(given));
-    expect(/Cancel the jobs of (ada|ben) that nobody needs, before you raise a limit/.test(lines)).toBe(fills);
+    expect(/Cancel the jobs of (ada|ben) that nobody needs, before you raise a limit/.test(lines)).toBe(
+      fills,
+    );
   });
 
   it('say so before the larger maximum', () => {

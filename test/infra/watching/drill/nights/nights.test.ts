@@ -5,7 +5,7 @@ import { AWS } from './causes/aws.ts';
 import type { Cause } from './causes/cause.ts';
 import { CODERD } from './causes/coderd.ts';
 import { STARTS } from './causes/starts.ts';
-import { pageOf } from './page.ts';
+import { namedBy, pageOf } from './page.ts';
 import { type Played, play } from './played.ts';
 
 const { start } = commandLabs();
@@ -23,6 +23,7 @@ describe.each(GROUPS)('%s', (_, causes) => {
     played.set(cause, night);
     expect(night.builds.lost).toBe(0);
     expect.soft([...new Set(night.rung.map(({ name }) => name))]).toEqual(cause.rings);
+    expect.soft(namedBy(night), `${night.whole}\n${night.doctor}`).not.toEqual([]);
   });
 });
 

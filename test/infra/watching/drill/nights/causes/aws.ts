@@ -156,7 +156,7 @@ export const AWS: readonly Cause[] = [
     mend: (night) => night.lab.call('resume', 'cpu'),
     act: 'autoscaler resume',
     words: /paused until/,
-    rings: ['job-waits'],
+    rings: [],
   },
   {
     cause: 'a person pinned the pool to one task',

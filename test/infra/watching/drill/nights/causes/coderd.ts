@@ -50,7 +50,7 @@ export const CODERD: readonly Cause[] = [
     },
     act: 'mend coderd',
     words: /coderd answered 500/,
-    rings: [],
+    rings: ['failing-ticks'],
   },
   {
     cause: "the function's route to coderd is closed",
@@ -214,7 +214,7 @@ export const CODERD: readonly Cause[] = [
     mend: () => {},
     act: 'nothing',
     words: /prebuild/,
-    rings: ['job-waits', 'pool-at-max'],
+    rings: [],
   },
   {
     cause: 'the key of the pool was deleted in coderd',
