@@ -1,6 +1,7 @@
 /**
- * What many worlds may do together, in thousandths. Few worlds do most of what is bad, so a figure says little without
- * its standard error: a bound is exceeded only if the figure less two of them is above it.
+ * What many worlds may do together, in thousandths. Few worlds do most of what is bad, so few worlds say little: the
+ * bound is what was measured, and three of the standard errors that as many worlds had there. What a change makes worse
+ * raises its own standard error too, so the bound does not ask for that one.
  */
 import Table from 'cli-table3';
 import { sum } from '../../../lambda/decision/model/collections.ts';
@@ -14,64 +15,67 @@ export type BoundedWorld = Pick<WorldResult, 'builds' | 'leaves' | 'ticks'> & {
 
 type Kind = 'quiet' | 'faulty';
 
+/** The share of many worlds in thousandths, and its standard error times the square root of their number. */
+type Measured = readonly [share: number, spread: number];
+
 type Bound = {
   readonly what: string;
   readonly of: (world: BoundedWorld) => readonly [part: number, whole: number];
-  /** The largest share in worlds in which nothing fails. */
-  readonly quiet: number;
+  /** In worlds in which nothing fails. */
+  readonly quiet: Measured;
   /** With all faults. */
-  readonly faulty: number;
+  readonly faulty: Measured;
 };
 
 const BOUNDS: readonly Bound[] = [
   {
     what: 'launches that served nothing',
     of: ({ watched }) => [watched.idleLaunches, watched.launches],
-    quiet: 100,
-    faulty: 445,
+    quiet: [100, 0],
+    faulty: [403, 390],
   },
   {
     what: 'launches for a floor that was lowered within five minutes',
     of: ({ watched }) => [watched.floorFlaps, watched.launches],
-    quiet: 4,
-    faulty: 10,
+    quiet: [4, 0],
+    faulty: [1.7, 4.4],
   },
   {
     what: 'looks with more tasks than maxTasks',
     of: ({ watched, ticks }) => [watched.tasksAboveMaxTasks, ticks],
-    quiet: 1,
-    faulty: 90,
+    quiet: [1, 0],
+    faulty: [11.4, 20.9],
   },
   {
     what: 'looks with more tasks than maxTasks, launched while a service was hidden',
     of: ({ watched, ticks }) => [watched.aboveMaxTasksHidden, ticks],
-    quiet: 0,
-    faulty: 90,
+    quiet: [0, 0],
+    faulty: [3.4, 16.8],
   },
   {
     what: 'looks with more tasks than max in a pool',
     of: ({ watched, ticks }) => [watched.tasksAboveMax, ticks],
-    quiet: 4,
-    faulty: 180,
+    quiet: [4, 0],
+    faulty: [3.5, 10.2],
   },
   {
     what: 'jobs that waited three starts beside a pool with room',
     of: ({ watched, builds }) => [watched.stalled, builds],
-    quiet: 0,
-    faulty: 27,
+    quiet: [0, 0],
+    faulty: [0.3, 1.3],
   },
   {
     // of pools that are full: the worlds submit more than some of their limits allow
     what: 'jobs that a pool fitted for three starts, failed by coderd after 30 minutes',
     of: ({ watched, builds }) => [watched.reaped, builds],
-    quiet: 27,
-    faulty: 81,
+    quiet: [27, 0],
+    faulty: [16.7, 36.8],
   },
   {
     what: 'requests of one process refused twice for one task within a minute',
     of: ({ watched, leaves }) => [watched.repeatedRefusals, leaves],
-    quiet: 0,
-    faulty: 65,
+    quiet: [0, 0],
+    faulty: [0.1, 0.7],
   },
 ];
 
@@ -86,10 +90,11 @@ export function exceededBounds(
 ): readonly string[] {
   const launches = sum(worlds, ({ watched }) => watched.launches);
   if (worlds.length < LEAST_WORLDS || launches < LEAST_LAUNCHES) return [];
-  return BOUNDS.flatMap(({ what, of, [kind]: most }) => {
+  return BOUNDS.flatMap(({ what, of, [kind]: measured }) => {
     const { share, error } = shareOf(worlds, of);
-    if (share - 2 * error <= most) return [];
-    return [`seed ${seed}: ${text(share, error)} in a thousand are ${what}, more than ${most}`];
+    const most = mostOf(measured, worlds.length);
+    if (share <= most) return [];
+    return [`seed ${seed}: ${text(share, error)} in a thousand are ${what}, more than ${most.toFixed(1)}`];
   });
 }
 
@@ -97,12 +102,15 @@ export function exceededBounds(
 export function boundTable(worlds: readonly BoundedWorld[], kind: Kind): string {
   const head = ['in a thousand', 'figure', 'bound'];
   const table = new Table({ head, style: { head: [], border: [] }, colAligns: ['left', 'right', 'right'] });
-  for (const { what, of, [kind]: most } of BOUNDS) {
+  for (const { what, of, [kind]: measured } of BOUNDS) {
     const { share, error } = shareOf(worlds, of);
-    table.push([what, text(share, error), most]);
+    table.push([what, text(share, error), mostOf(measured, worlds.length).toFixed(1)]);
   }
   return table.toString();
 }
+
+const mostOf = ([share, spread]: Measured, worlds: number): number =>
+  share + (3 * spread) / Math.sqrt(worlds);
 
 const text = (share: number, error: number): string => `${share.toFixed(1)} ± ${error.toFixed(1)}`;
 
