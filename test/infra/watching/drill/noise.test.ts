@@ -1,6 +1,6 @@
 /** Nights that must ring nothing, and a fault that must ring although it comes and goes. */
 import { describe, expect, it } from 'vitest';
-import { aNight } from './night.ts';
+import { aNight, cpu, type Night } from './night.ts';
 
 describe('prebuilds and pauses', () => {
   it('twelve prebuilds at the maximum ring nothing, since nobody waits', async () => {
@@ -61,5 +61,22 @@ describe('coderd that is down in each third minute', () => {
     await night.pass(2);
     night.takeDown(false);
     expect(await night.pass(20)).toEqual({});
+  });
+});
+
+describe('a night without a fault', () => {
+  it.each([
+    { is: 'the first hour of a pool', play: (night: Night) => night.submit(1) },
+    { is: 'a busy one', play: (night: Night) => night.submit(16, 2) },
+    {
+      is: 'a deployment while builds run',
+      play: (night: Night) => [night.submit(4, 4), night.world.deploy('cpu')],
+    },
+  ])('rings nothing: $is', async ({ play }) => {
+    const night = await aNight({ pools: [{ ...cpu, desiredCount: 1 }] });
+    await night.pass(3);
+    play(night);
+    expect(await night.pass(90)).toEqual({});
+    expect(night.sentences()).toEqual([]);
   });
 });
