@@ -56,7 +56,7 @@ it.each<Picture['pools'][string] & { jobs?: number; expected: readonly string[];
 it('says what a contested count costs and what to do', () => {
   const { findings, pools } = planAfter(OFTEN, { pools: { cpu: { desired: 0, min: 2 } } });
   expect(findings.map(sentenceOf)).toEqual([
-    'pool "cpu": others changed the desired count 3 times in the last hour. Scale-in is on hold. Run `autoscaler doctor` and deregister the scalable target that it finds. Only pending jobs launch tasks, because each correction would launch or stop tasks again. The autoscaler resumes an hour after the last time when others made 3 changes within 10 min',
+    'pool "cpu": others changed the desired count 3 times in the last hour. Scale-in is on hold. Find out who: `aws cloudtrail lookup-events --lookup-attributes AttributeKey=EventName,AttributeValue=UpdateService`. If it is Application Auto Scaling, `autoscaler doctor` names the target to deregister. Only pending jobs launch tasks, because each correction would launch or stop tasks again. The autoscaler resumes an hour after the last time when others made 3 changes within 10 min',
   ]);
   expect(pools[0]?.why).toContainEqual({ code: 'launching-for-jobs-only', wanted: 2 });
 });
