@@ -1,53 +1,32 @@
-/** A night on call: the schedule invokes the function each minute, and CloudWatch evaluates the alarms. */
+/** A night for the story of one alarm. Nobody starts a workspace but the test. */
 import type { SubmittedJob } from '../../../../lab/world/coderd/model.ts';
-import { plusMs } from '../../../../lambda/decision/model/brands.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../../lambda/decision/model/units.ts';
 import { tagsOfOverride } from '../../../../lambda/decision/settings/overrides.ts';
 import { findingLines } from '../../../../lambda/explain/finding-text.ts';
-import { InvocationError } from '../../../../lambda/look/invocation.ts';
-import type { LookResult } from '../../../../lambda/look/look.ts';
-import { lookEvent } from '../../../../lambda/look/look-event.ts';
-import { FullViewAge } from '../../../../lambda/telemetry/full-view-age.ts';
-import { lookMetrics, rareMetrics } from '../../../../lambda/telemetry/look-metrics.ts';
-import { invokeOnce, type LabOptions, type LabPool, startLongLab } from '../../../support/lab.ts';
+import { type LabOptions, startLongLab } from '../../../support/lab.ts';
 import { withoutCoderd } from '../../../support/without-coderd.ts';
-import { CloudWatch } from './cloudwatch.ts';
+import type { CloudWatch } from './cloudwatch.ts';
 import { withoutOrganization } from './nights/closed-routes.ts';
+import { CPU, Night as PlayedNight } from './nights/night.ts';
 
-export const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, max: 4 };
+export const cpu = CPU;
 
 export type Night = Awaited<ReturnType<typeof aNight>>;
 
-/** A night in which the schedule invokes the function each minute. */
 export async function aNight(options: LabOptions = { pools: [cpu] }) {
-  const on = await startLongLab(options);
-  const { world, config } = on;
+  const night = new PlayedNight(await startLongLab(options));
+  night.people = false;
+  const { world, lab, cloudWatch } = night;
   const { timeline, ecs } = world;
-  const cloudWatch = new CloudWatch();
-  const age = new FullViewAge({ now: () => timeline.now(), sleep: async () => {} });
   let isDown = false;
   let deleted: string | undefined;
-  let last: LookResult | undefined;
-  const publish = (result: LookResult): void => {
-    last = result;
-    const event = lookEvent({ result, calls: {}, durationMs: 0 });
-    cloudWatch.put(lookMetrics(result, event, age.after(result.plan)));
-    cloudWatch.put(rareMetrics(result.plan));
-  };
-  const invoke = async (): Promise<void> => {
-    const given = deleted === undefined ? on.ports() : withoutOrganization(on.ports(), deleted);
-    const ports = isDown ? withoutCoderd(given) : given;
-    try {
-      await invokeOnce({ world, config, ports, onLook: publish });
-      cloudWatch.put({ Errors: 0 });
-    } catch (error) {
-      if (!(error instanceof InvocationError)) throw error;
-      cloudWatch.put({ Errors: 1 });
-    }
+  night.route = (ports) => {
+    const given = deleted === undefined ? ports : withoutOrganization(ports, deleted);
+    return isDown ? withoutCoderd(given) : given;
   };
   return {
     world,
-    ports: on.ports,
+    ports: lab.ports,
     submit: (jobs: number, minutes = 1, job: Partial<SubmittedJob> = {}) =>
       Array.from({ length: jobs }, () =>
         world.coderd.submitJob({
@@ -74,16 +53,11 @@ export async function aNight(options: LabOptions = { pools: [cpu] }) {
       deleted = name;
     },
     pass: async (minutes: number) => {
-      for (let minute = 0; minute < minutes; minute++) {
-        const nextAt = plusMs(timeline.now(), MINUTE_MS);
-        await invoke();
-        timeline.advanceTo(nextAt);
-        cloudWatch.endMinute();
-      }
+      await night.pass(minutes);
       return cloudWatch.alarms();
     },
     /** What the last look says. */
-    sentences: () => findingLines(last?.plan.findings ?? []),
+    sentences: () => findingLines(night.last?.plan.findings ?? []),
     /** How many mails the alarms have sent: each when it went off, and when it was over. */
     notifications: () => notificationsOf(cloudWatch.alarms()),
   };

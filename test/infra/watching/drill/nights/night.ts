@@ -1,6 +1,6 @@
 /**
- * A night on call in the simulated world: the schedule invokes the function each minute, CloudWatch evaluates the
- * alarms, and a person looks with `status` and `doctor`.
+ * A night on call in the simulated world: the schedule invokes the function each minute, and CloudWatch evaluates the
+ * alarms.
  */
 import type { TemplateRecord } from '../../../../../lab/world/coderd/tables/templates.ts';
 import type { EcsTask } from '../../../../../lab/world/ecs/task.ts';
@@ -15,18 +15,19 @@ import { waitLine } from '../../../../../lambda/look/waits/wait-line.ts';
 import { WaitRecord } from '../../../../../lambda/look/waits/wait-record.ts';
 import { FullViewAge } from '../../../../../lambda/telemetry/full-view-age.ts';
 import { lookMetrics, rareMetrics } from '../../../../../lambda/telemetry/look-metrics.ts';
-import type { Answer } from '../../../../support/cli-run.ts';
 import { type CommandLab, putLine } from '../../../../support/command-lab.ts';
-import { invokeOnce, type LabPool } from '../../../../support/lab.ts';
+import { invokeOnce, type Lab, type LabPool } from '../../../../support/lab.ts';
 import { CloudWatch } from '../cloudwatch.ts';
 
 export const CPU: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, max: 4 };
 
-export class Night {
-  readonly lab: CommandLab;
+export class Night<L extends Lab = CommandLab> {
+  readonly lab: L;
   readonly cloudWatch = new CloudWatch();
   /** What a closed route makes of the function's ports. */
   route: (ports: Ports) => Ports = (ports) => ports;
+  /** The last look that the log has. */
+  last: LookResult | undefined;
   /** Whether the function's process begins. */
   isRunning = true;
   /** Whether people start a workspace each four minutes. */
@@ -37,12 +38,12 @@ export class Night {
   readonly #templates = new Map<string, TemplateRecord>();
   #minute = 0;
 
-  constructor(lab: CommandLab) {
+  constructor(lab: L) {
     this.lab = lab;
     this.#age = new FullViewAge({ now: () => lab.world.timeline.now(), sleep: async () => {} });
   }
 
-  get world(): CommandLab['world'] {
+  get world(): Lab['world'] {
     return this.lab.world;
   }
 
@@ -88,15 +89,6 @@ export class Night {
     }
   }
 
-  /** What a person sees in a terminal. */
-  async seen(...command: readonly string[]): Promise<Answer> {
-    return this.lab.callIn({ answerMs: 60_000, registry: 'http://127.0.0.1:1' }, ...command);
-  }
-
-  get minute(): number {
-    return this.#minute;
-  }
-
   async #invoke(): Promise<void> {
     const { world, config } = this.lab;
     if (!this.isRunning) {
@@ -116,6 +108,7 @@ export class Night {
   #publish(result: LookResult): void {
     // metrics travel in the log
     if (this.world.logs.events(this.world.logGroupName) === undefined) return;
+    this.last = result;
     const { waits, missed } = this.#waits.after(result, 400);
     const event = lookEvent({ result, calls: {}, durationMs: 400 }, missed);
     putLine(this.lab, { message: 'look', ...event });
