@@ -3,9 +3,8 @@ import { spotPartOf } from '../../../../lambda/decision/model/brands.ts';
 import { sum } from '../../../../lambda/decision/model/collections.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../lambda/decision/model/units.ts';
 import type { Random } from '../../../world/base/random.ts';
-import { type PoolTasks, tasksByPool } from '../tasks-by-pool.ts';
 import type { FleetPool } from '../world/fleet.ts';
-import { INCIDENTS, type Incident, timesSource } from '../world/plan.ts';
+import { INCIDENTS, type Incident, partsOf, timesSource } from '../world/plan.ts';
 import { spreadMs, type WorldEvents } from '../world/world-events.ts';
 import { ageHeartbeats, failLists, hideService, PULL_FAILURE } from './partial-sight.ts';
 
@@ -54,15 +53,17 @@ export function planOutOfMemory(events: WorldEvents): void {
 }
 
 /** Notes that a person has set the count of one of the pool's services. */
-export function noteCountByHand(events: WorldEvents, pool: string): void {
-  const tasks = tasksByPool(events);
-  const wantedOf = ({ wanted, uncounted }: PoolTasks): number => wanted + uncounted;
-  const allTasks = sum([...tasks.values()], wantedOf);
-  const own = tasks.get(pool);
-  events.countsByHand.push({
-    ...{ pool, allTasks, at: events.world.timeline.now() },
-    tasks: own === undefined ? 0 : wantedOf(own),
-  });
+export function noteCountByHand({ world, fleet, countsByHand }: WorldEvents, pool: string): void {
+  const counts = fleet.pools.map((it) => ({
+    name: it.name,
+    tasks: sum(
+      partsOf(it).map((part) => world.service(part)),
+      ({ state, uncounted }) => state.desiredCount + uncounted,
+    ),
+  }));
+  const tasks = counts.find(({ name }) => name === pool)?.tasks ?? 0;
+  const allTasks = sum(counts, (it) => it.tasks);
+  countsByHand.push({ pool, at: world.timeline.now(), tasks, allTasks });
 }
 
 /** Carries out an incident. Returns what it did; undefined if there was nothing to do it to. */
