@@ -125,11 +125,16 @@ export function saidByFunction(look: LastLook, own: readonly string[]): readonly
 
 /** Two looks count other tasks at other times, and mean the same. */
 function withoutNumbers(line: string): string {
-  return line
-    .replaceAll(/\([^)]*\)/g, '')
+  return withoutParentheses(line)
     .replaceAll(/\S*\d\S*/g, '#')
     .replaceAll(/\b(?:is|are|has|have|it|them)\b/g, '')
     .replaceAll(/s\b/g, '');
+}
+
+/** Those within others too: reasons of ECS have them. */
+function withoutParentheses(line: string): string {
+  const less = line.replaceAll(/\([^()]*\)/g, '');
+  return less === line ? line : withoutParentheses(less);
 }
 
 /** Whether each minute brings a look: without one no task starts. An unreadable log does not tell. */

@@ -182,8 +182,8 @@ it.each<Case>([
       jobs.items = [];
     }),
     says: [
-      'cpu  2  scale-in on hold: coderd lists no daemons, but tasks hold leases',
-      'organization "default": coderd lists no daemons, but 2 tasks of its pools hold leases. Scale-in is on hold. Read the log of a task: it says why coderd refuses its daemon. Mend that cause. Only if somebody deleted the provisioner key, give the pool a new one. The next build that gets a daemon ends the hold',
+      '+ cpu  2 -> 3  launches 1 task, so that coderd sees a daemon of this pool (one an hour while coderd lists none, or heartbeats look old); scale-in on hold: coderd lists no daemons, but tasks hold leases',
+      'organization "default": coderd lists no daemons, but 2 tasks of its pools hold leases. Scale-in is on hold. Read the log of a task: it says why coderd refuses its daemon. Mend that cause. Only if somebody deleted the provisioner key, give the pool a new one. The next daemon that registers ends the hold: that of a build, or of the task that each key launches once an hour, as far as limits allow.',
       'pool "cpu": 2 tasks should have a daemon but have none (arn:aws:ecs:eu-central-1:111122223333:task/coder/0d96691a68a201f00bbfc41bd16dc671, arn:aws:ecs:eu-central-1:111122223333:task/coder/22aa29dda99b38a2838cbe86c359d785). Read the task\'s log',
     ],
   },

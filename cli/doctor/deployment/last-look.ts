@@ -40,12 +40,15 @@ export async function checkLastLook(
   if (late !== undefined) return [fail(NAME, `${sinceWhen(look)}${await loggedError(client, { log, now })}`)];
   if (look.kind !== 'seen') return [ok(NAME, 'none yet: the deployment is new')];
   const own = findingLines(await findings);
-  const said = saidByFunction({ ...look, failures: [] }, own).map((line) => warn(FOUND, line));
-  return [
-    judge(look),
-    ...said.filter(({ says }) => !look.failures.some((failure) => says.endsWith(failure))),
-  ];
+  // another check tells both from here
+  const said = saidByFunction(look, own).filter(
+    (line) => !CHECKED_FROM_HERE.test(line) && !look.failures.includes(line),
+  );
+  return [judge(look), ...said.map((line) => warn(FOUND, line))];
 }
+
+/** The expiry of the token, and the licence. */
+const CHECKED_FROM_HERE = /^(?:the token for coderd expires|coderd's license)/;
 
 /** Throws the error of the SDK, from which a missing permission is known. */
 async function unwrapped<T>(read: () => Promise<T>): Promise<T | 'no-group'> {

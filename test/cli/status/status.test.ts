@@ -270,7 +270,7 @@ describe('the last look', () => {
     await logLooks(lab, 240);
     putLook(lab, {
       findings: [
-        'pool "gpu": ECS lists 1 task that failed to start since the last daemon registered: ECS could not pull the image: check its name and tag, and that its registry answers (CannotPullContainerError: no such image)',
+        'pool "gpu": ECS lists 1 task that failed to start since the last daemon registered: ECS could not pull the image: check its name and tag, and that its registry answers (CannotPullContainerError: no such image (of the second try))',
       ],
     });
     lab.pass(20);
