@@ -119,7 +119,9 @@ export function boundTable(worlds: readonly BoundedWorld[], kind: Kind): string 
 const mostOf = ([share, spread]: Measured, worlds: number): number =>
   share + (3 * spread) / Math.sqrt(worlds);
 
-const text = (share: number, error: number): string => `${share.toFixed(1)} ± ${error.toFixed(1)}`;
+/** Of one world alone the error is unknown. */
+const text = (share: number, error: number): string =>
+  `${share.toFixed(1)} ± ${Number.isNaN(error) ? '?' : error.toFixed(1)}`;
 
 /** The share of all worlds in thousandths, and its standard error by the jackknife over worlds. */
 function shareOf(
@@ -132,6 +134,7 @@ function shareOf(
   const perThousand = (part: number, whole: number): number => (1000 * part) / Math.max(1, whole);
   const without = pairs.map(([part, whole]) => perThousand(parts - part, wholes - whole));
   const mean = sum(without, (share) => share) / without.length;
+  if (pairs.length < 2) return { share: perThousand(parts, wholes), error: Number.NaN };
   const variance = sum(without, (share) => (share - mean) ** 2) * ((pairs.length - 1) / pairs.length);
   return { share: perThousand(parts, wholes), error: Math.sqrt(variance) };
 }

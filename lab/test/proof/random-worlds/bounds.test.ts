@@ -42,6 +42,10 @@ it('prints each figure with its standard error and its bound', () => {
   );
 });
 
+it('prints no standard error of one world alone', () => {
+  expect(boundTable(worldsOf(1000, [200]), 'quiet')).toContain('200.0 ± ?');
+});
+
 it('bounds looks above maxTasks because of a hidden service apart from all others', () => {
   const watched = { ...none.watched, launches: 1000, aboveMaxTasksHidden: 900 };
   const worlds = many(3, { ...none, ticks: 1000, watched });
