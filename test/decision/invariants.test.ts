@@ -76,6 +76,16 @@ const withWarm = (config: Config, warm: 'auto' | 0): Config => ({
   pools: config.pools.map((pool) => ({ ...pool, warm })),
 });
 
+/**
+ * Whether a raise by one is due although nothing changed: the daemon of a task that leaves unseen reads as registered
+ * while lists are unread, and a raise up to the tasks that ECS runs beyond its count launches none.
+ */
+function isHidden({ pool, from, to }: ReturnType<typeof counts>[number], { pools }: Deliberation): boolean {
+  const view = pools.find(({ need }) => need.view.pool.name === pool)?.need.view;
+  const { runningCount = 0, desiredCount = 0 } = view?.service ?? {};
+  return to - from === 1 && (view?.areStartsKnown === false || runningCount > desiredCount);
+}
+
 const counts = (plan: Plan): readonly Extract<Action, { kind: 'set-desired' }>[] =>
   plan.actions.filter((action) => action.kind === 'set-desired');
 const asks = (plan: Plan): readonly Extract<Action, { kind: 'ask-to-leave' }>[] =>
@@ -226,6 +236,9 @@ const RULES: Rules<Decided> = {
       );
       const tasks = tasksOf(snapshot, pool);
       const left = plan.pools.find(({ name }) => name === pool)?.daemons.left ?? 0;
+      // while ECS refuses leases to new tasks, those that wait in vain are given up: their guards start no daemon
+      const failing = deliberation.pools.find(({ need }) => need.view.pool.name === pool)?.need.view.failing;
+      if (failing?.isTripped && failing.lacksLease) continue;
       expect(to).toBeGreaterThanOrEqual(tasks.filter(({ taskArn }) => isProtected.has(taskArn)).length);
       expect(to).toBeGreaterThanOrEqual(tasks.length - left);
     }
@@ -278,8 +291,11 @@ const RULES: Rules<Decided> = {
    * prebuild that waits: a task that the first look launched for people of an overlapping pool is
    * starting by then and can be assigned anew.
    */
-  'plans nothing in the third look at an unchanged state': ({ config, second, again }) => {
-    expect(decide(after({ config, snapshot: second }, again), config).actions).toEqual([]);
+  'plans nothing in the third look at an unchanged state': ({ config, second, again, deliberation }) => {
+    const { actions } = decide(after({ config, snapshot: second }, again), config);
+    expect(
+      actions.filter((action) => action.kind !== 'set-desired' || !isHidden(action, deliberation)),
+    ).toEqual([]);
   },
   'launches nothing in the second look while no prebuild waits': ({ plan, deliberation, again }) => {
     if (plan.assignment.some((row) => row.for === 'prebuilds')) return;
@@ -287,7 +303,7 @@ const RULES: Rules<Decided> = {
     if (deliberation.pools.some(({ need }) => need.capacity.uncounted > 0)) return;
     // what the first look protects reads as leaving in the second, and one more than `max` may replace it
     if (plan.actions.some(({ kind }) => kind === 'protect')) return;
-    expect(again.actions.filter(({ kind }) => kind === 'set-desired')).toEqual([]);
+    expect(counts(again).filter((action) => !isHidden(action, deliberation))).toEqual([]);
   },
   'gives every pool a reason, and every change its own reason': ({ config, plan }) => {
     expect(plan.pools.map(({ name }) => name)).toEqual(config.pools.map(({ name }) => name).toSorted());

@@ -48,7 +48,8 @@ export function inOrder(actions: readonly Action[]): readonly Action[] {
   );
 }
 
-function raiseReason(need: PoolNeed): Reason['code'] {
+/** Why a pool's count is raised. */
+export function raiseReason(need: PoolNeed): Reason['code'] {
   const { poolForecast, capacity, inUse, tasks, ready } = need;
   if (tasks.granted <= capacity.total) return 'count-below-tasks';
   if (launchesFor(need) > 0) return 'pending-jobs';

@@ -1,6 +1,7 @@
 /** The reasons of one pool, in the order of the stages. */
 
 import type { CountTransitions } from '../demand/transitions.ts';
+import { raiseReason } from '../drain/actions.ts';
 import type { PoolDecision } from '../drain/decide-pool.ts';
 import { isKeptAwake } from '../drain/drainable.ts';
 import type { LeaveDecision } from '../drain/leaving.ts';
@@ -157,9 +158,13 @@ function jobReasons(need: PoolNeed): readonly Reason[] {
   return reasons;
 }
 
-function floorReasons({ poolForecast, inUse }: PoolNeed): readonly Reason[] {
+function floorReasons(need: PoolNeed): readonly Reason[] {
+  const { poolForecast, inUse, forMin, tasks, capacity } = need;
   const floor = configuredFloor(poolForecast.floors, inUse);
-  return floor.count > inUse ? [{ code: 'floor', ...floor }] : [];
+  // a task in use may be one whose daemon does not come: then the floor launches another
+  const isRaised = forMin > 0 && tasks.granted > capacity.total;
+  const isLaunching = isRaised && floor.count > 0 && raiseReason(need) === 'floor';
+  return floor.count > inUse || isLaunching ? [{ code: 'floor', ...floor }] : [];
 }
 
 /** The free daemons that are kept, by which rule, and those that are given up. */
@@ -375,9 +380,9 @@ function leaveReasons(
 }
 
 /** With doubts a task counts as gone only if coderd lists no daemon at all (turns/rolling.ts). */
-function unseenReasons({ capacity, tasks }: PoolNeed): Reason[] {
+function unseenReasons({ capacity, tasks, isProbe }: PoolNeed): Reason[] {
   const { replacing, total } = capacity;
-  const isLaunching = replacing > 0 && tasks.granted > total;
+  const isLaunching = replacing > 0 && tasks.granted > total && !isProbe;
   return isLaunching ? [{ code: 'launching-beside-unseen', tasks: replacing }] : [];
 }
 

@@ -67,7 +67,10 @@ function registeredNow(view: PoolView, known: KnownStarts | undefined, now: Epoc
   if (organization?.daemons.status === 'ok') {
     if (areTasksKnown) return countRegistered(view);
     const named = index?.namedAfter(poolOfPart(pool.name)) ?? [];
-    return Math.min(running, named.filter((daemon) => index?.activity(daemon) !== 'offline').length);
+    const live = named.filter((daemon) => index?.activity(daemon) !== 'offline').length;
+    // the count against the limits lacks tasks that leave, and so must this
+    const leaving = tasks.filter((task) => task.daemon !== undefined && !isSupply(task)).length;
+    return Math.max(0, Math.min(running, live) - leaving);
   }
   if (known === undefined) return listed.filter(({ task }) => !isBooting(task, now)).length;
   return Math.min(running, known.registered);
