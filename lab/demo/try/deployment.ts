@@ -108,6 +108,8 @@ function newWorld(options: DeploymentOptions): World {
     // none: a script that pauses a pool and resumes it at once has to read the new tags
     readLagMs: 0,
   });
+  // a new account has 6 vCPUs, and this team has asked for more
+  for (const code of world.account.quotas.keys()) world.account.quotas.set(code, 200);
   addScheduledWorkspaces(world);
   return world;
 }
