@@ -52,6 +52,7 @@ const FOLLOWS_JOBS: ReadonlySet<Floor['from']> = new Set(['warm', 'stock']);
 const NEEDS_NO_FAULT: ReadonlySet<Finding['code']> = new Set([
   'jobs-waiting',
   'jobs-about-to-fail',
+  'jobs-never-started',
   // coderd's database takes long for a list of many jobs
   'jobs-list-slow',
   'transitions-late',
