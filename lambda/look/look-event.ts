@@ -5,7 +5,7 @@
  */
 import { lastPart, poolOfPart } from '../decision/model/brands.ts';
 import { sum } from '../decision/model/collections.ts';
-import type { Action, PoolPlan } from '../decision/model/plan.ts';
+import { type Action, isAtMax, type PoolPlan } from '../decision/model/plan.ts';
 import { findingLines } from '../explain/finding-text.ts';
 import { plainLine } from '../explain/format.ts';
 import { cutLists } from '../explain/truncate-rows.ts';
@@ -74,16 +74,6 @@ export function lookEvent({ result, calls, durationMs }: Look, waitsMissed = 0) 
     // how many rows were left out, by list
     leftOut,
   };
-}
-
-/**
- * Whether jobs of the pool wait because of `max` or `maxTasks`. A pin does not count. Neither do starts that fail, or
- * tasks of which fewer than half build: more of them would serve no job.
- */
-export function isAtMax({ why, overrides, pending, daemons, desired }: PoolPlan): boolean {
-  if (daemons.failing > 0 || daemons.busy * 2 < (desired.to ?? 0)) return false;
-  const isCapped = why.some(({ code }) => code === 'capped-at-max' || code === 'capped-at-max-tasks');
-  return isCapped && pending > 0 && !overrides.some(({ kind }) => kind === 'pin');
 }
 
 /** Tasks that raised counts request from ECS. A corrected count requests none. */

@@ -1,15 +1,14 @@
 /** Computes the metric values of a look from its result and its log event. */
 import type { PoolName } from '../decision/model/brands.ts';
 import { sum } from '../decision/model/collections.ts';
-import type { DaemonCounts, FindingOf, Plan } from '../decision/model/plan.ts';
+import { type DaemonCounts, type FindingOf, isAtMax, type Plan } from '../decision/model/plan.ts';
 import type { Reading, Snapshot } from '../decision/model/snapshot.ts';
 import { DAY_MS } from '../decision/model/units.ts';
 import { isAwaited, oldestAwaitedSeconds } from '../look/awaited.ts';
 import type { LookResult } from '../look/look.ts';
-import { isAtMax, type LookEvent, launchesOf } from '../look/look-event.ts';
+import { type LookEvent, launchesOf } from '../look/look-event.ts';
 import { orphansOf } from '../look/orphan-event.ts';
 import type { JobWait } from '../look/waits/job-wait.ts';
-
 import { areAllUnread, isBlind } from './full-view-age.ts';
 import {
   BAD_ABOVE,

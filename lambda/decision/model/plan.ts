@@ -625,3 +625,13 @@ export type Plan = {
   readonly forecast: readonly ForecastRow[];
   readonly findings: readonly Finding[];
 };
+
+/**
+ * Whether jobs of the pool wait because of `max` or `maxTasks`. A pin does not count. Neither do starts that fail, or
+ * tasks of which fewer than half build: more of them would serve no job.
+ */
+export function isAtMax({ why, overrides, pending, daemons, desired }: PoolPlan): boolean {
+  if (daemons.failing > 0 || daemons.busy * 2 < (desired.to ?? 0)) return false;
+  const isCapped = why.some(({ code }) => code === 'capped-at-max' || code === 'capped-at-max-tasks');
+  return isCapped && pending > 0 && !overrides.some(({ kind }) => kind === 'pin');
+}

@@ -5,7 +5,7 @@
 import { pendingJobs } from '../demand/demand.ts';
 import { PREBUILDS_USER } from '../demand/record.ts';
 import { by } from '../model/collections.ts';
-import type { Finding, PoolPlan, SubmittedBy } from '../model/plan.ts';
+import { type Finding, isAtMax, type PoolPlan, type SubmittedBy } from '../model/plan.ts';
 import type { Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { tagKey } from '../model/tags.ts';
 
@@ -16,10 +16,10 @@ const LEAST_TO_FILL = 5;
 /** Adds `by` to the findings about jobs that wait for a pool at its maximum. */
 export function withSubmitters(
   findings: readonly Finding[],
-  pools: readonly Pick<PoolPlan, 'name' | 'why' | 'daemons'>[],
+  pools: readonly PoolPlan[],
   { coder }: Snapshot,
 ): readonly Finding[] {
-  const full = new Set<unknown>(pools.filter(isFull).map(({ name }) => name));
+  const full = new Set<unknown>(pools.filter(isAtMax).map(({ name }) => name));
   return findings.map((finding) => {
     if (finding.code !== 'jobs-waiting' && finding.code !== 'jobs-about-to-fail') return finding;
     const organization = coder.organizations.find(({ name }) => name === finding.organization);
@@ -28,14 +28,6 @@ export function withSubmitters(
     const jobs = pendingJobs(organization).filter(({ tags }) => tagKey(tags) === key);
     return { ...finding, by: submittedBy(jobs, organization) };
   });
-}
-
-/** While starts fail, more tasks would serve no job. */
-function isFull({ why, daemons }: Pick<PoolPlan, 'why' | 'daemons'>): boolean {
-  return (
-    daemons.failing === 0 &&
-    why.some(({ code }) => code === 'capped-at-max' || code === 'capped-at-max-tasks')
-  );
 }
 
 function submittedBy(jobs: readonly Job[], { workspaces, templates }: OrganizationReadings): SubmittedBy {

@@ -56,3 +56,9 @@ describe('jobs that wait for a pool at its maximum', () => {
 it('names nobody where the pool has room', () => {
   expect(linesOf('cpu B B, max 90', jobs({ ada: 9 }))).not.toContain('ada');
 });
+
+it('names nobody where half of the tasks take no job, as with a wrong key: more of them would not either', () => {
+  const lines = linesOf('cpu I2m I2m, max 2, daemons [gpu]', jobs({ ada: 9 }));
+  expect(lines).toContain('daemons with other tags');
+  expect(lines).not.toMatch(/at its maximum|Cancel/);
+});
