@@ -26,6 +26,7 @@ export function statusOf(
   const own = findingLines(plan.findings);
   const deployed = deployedSeconds(snapshot.ecs.services.items, snapshot.takenAt);
   const late = lateText(lastLook, deployed);
+  const isLooked = isLooking(lastLook, deployed);
   const waiting = waitingOf(snapshot, plan);
   const views = Map.groupBy(
     deliberation.pools.map(({ need: { view } }) => view),
@@ -34,7 +35,7 @@ export function statusOf(
   return {
     version: 1,
     takenAt: plan.takenAt,
-    waiting: isLooking(lastLook, deployed) ? waiting : withoutStarts(waiting),
+    waiting: isLooked ? waiting : withoutStarts(waiting),
     pools: plan.pools.map((pool) => poolStatus(pool, views.get(pool.name) ?? [], snapshot, config)),
     // the advice for errors of AWS is about this machine
     broken: [
@@ -43,7 +44,7 @@ export function statusOf(
       ...saidByFunction(lastLook, own).map((line) => `the function says: ${line}`),
     ],
     /** False: no look comes, so no task starts. */
-    isLooking: isLooking(lastLook, deployed),
+    isLooking: isLooked,
     overrides: plan.pools.flatMap(({ name, overrides }) =>
       overrides.map((override) => ({ pool: name, ...override })),
     ),

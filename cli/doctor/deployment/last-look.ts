@@ -5,6 +5,7 @@
 import type { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Finding } from '../../../lambda/decision/model/plan.ts';
+import { HOUR_MS } from '../../../lambda/decision/model/units.ts';
 import { findingLines } from '../../../lambda/explain/finding-text.ts';
 import { ageText } from '../../../lambda/explain/format.ts';
 import { AwsCallError } from '../../adapters/aws-call-error.ts';
@@ -79,8 +80,6 @@ async function loggedError(
     ? '. It logged no error either. Look at the checks of the schedule and the log groups, and at the metric Invocations of the function'
     : `. It runs, and its last error is: ${last}`;
 }
-
-const HOUR_MS = 3_600_000;
 
 function judge({ ageSeconds, failures }: Extract<LastLook, { kind: 'seen' }>): Check {
   const ago = `${ageText(ageSeconds)} ago`;

@@ -85,6 +85,10 @@ const FURTHER_POINTS = 2;
 /** An alarm that went off, in minutes. `until` is undefined while it is on. */
 export type RungAlarm = { readonly name: string; readonly from: number; readonly until: number | undefined };
 
+/** Each alarm sends a mail when it goes off, and one when it is over. */
+export const mailsOf = (rung: readonly RungAlarm[]): number =>
+  rung.length + rung.filter(({ until }) => until !== undefined).length;
+
 /** The descriptions of the alarms, by name: the text of the mail. */
 export const DESCRIPTIONS: ReadonlyMap<string, string> = new Map(
   RULES.map(({ name, description }) => [name, description]),

@@ -5,7 +5,7 @@ import { tagsOfOverride } from '../../../../lambda/decision/settings/overrides.t
 import { findingLines } from '../../../../lambda/explain/finding-text.ts';
 import { type LabOptions, startLongLab } from '../../../support/lab.ts';
 import { withoutCoderd } from '../../../support/without-coderd.ts';
-import type { CloudWatch } from './cloudwatch.ts';
+import { mailsOf } from './cloudwatch.ts';
 import { withoutOrganization } from './nights/closed-routes.ts';
 import { CPU, Night as PlayedNight } from './nights/night.ts';
 
@@ -58,13 +58,7 @@ export async function aNight(options: LabOptions = { pools: [cpu] }) {
     },
     /** What the last look says. */
     sentences: () => findingLines(night.last?.plan.findings ?? []),
-    /** How many mails the alarms have sent: each when it went off, and when it was over. */
-    notifications: () => notificationsOf(cloudWatch.alarms()),
+    /** How many mails the alarms have sent. */
+    notifications: () => mailsOf(cloudWatch.rung(0)),
   };
-}
-
-function notificationsOf(alarms: ReturnType<CloudWatch['alarms']>): number {
-  return Object.values(alarms)
-    .flat()
-    .reduce((mails, [, until]) => mails + (until === undefined ? 1 : 2), 0);
 }

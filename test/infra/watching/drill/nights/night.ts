@@ -19,6 +19,8 @@ import { type CommandLab, putLine } from '../../../../support/command-lab.ts';
 import { invokeOnce, type Lab, type LabPool } from '../../../../support/lab.ts';
 import { CloudWatch } from '../cloudwatch.ts';
 
+export const KMS_KEY = 'arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f';
+
 export const CPU: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0, max: 4 };
 
 export class Night<L extends Lab = CommandLab> {

@@ -1,5 +1,5 @@
 /** Writes what the nights of the drill showed as docs/drill.md. */
-import { DESCRIPTIONS, type RungAlarm } from '../cloudwatch.ts';
+import { DESCRIPTIONS, mailsOf, type RungAlarm } from '../cloudwatch.ts';
 import type { Played } from './played.ts';
 
 /** Whether `status` (as printed, or with `--explain`) and `doctor` have the words that lead to the cause. */
@@ -26,8 +26,7 @@ export function pageOf(groups: readonly (readonly [title: string, nights: readon
     '| --- | --- | --- | --- |',
     ...all.map((night) => {
       const { cause, rung } = night;
-      const sent = cause.unsent === undefined ? rung : [];
-      const mails = sent.length + sent.filter(({ until }) => until !== undefined).length;
+      const mails = cause.unsent === undefined ? mailsOf(rung) : 0;
       return `| [${cause.cause}](#${anchor(cause.cause)}) | ${rung.map(spanText).join(', ') || 'none'} | ${mails} | ${namedBy(night).join(', ') || '**nothing**'} |`;
     }),
     '',

@@ -1,9 +1,7 @@
 /** Causes in AWS and in the stack, and what people do to it. */
 import { withoutRouteToEcs } from '../closed-routes.ts';
-import { CPU, type Night } from '../night.ts';
+import { CPU, KMS_KEY, type Night } from '../night.ts';
 import type { Cause } from './cause.ts';
-
-const KMS_KEY = 'arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f';
 
 const nameOf = ({ world }: Night): string => world.service('cpu').identity.name;
 

@@ -25,6 +25,17 @@ const takeDown = ({ world }: Night): void => {
 };
 const bringUp = ({ world }: Night): void => world.coderd.failing.clear();
 
+function failingList(of: 'jobs' | 'daemons'): Cause {
+  return {
+    cause: `the list of ${of} fails`,
+    begin: ({ world }) => world.coderd.failing.add(`provisioner${of}`),
+    mend: bringUp,
+    act: 'mend coderd',
+    words: new RegExp(`listing provisioner ${of}`),
+    rings: ['failing-ticks', 'no-tick'],
+  };
+}
+
 export const CODERD: readonly Cause[] = [
   {
     cause: 'coderd is down',
@@ -126,22 +137,8 @@ export const CODERD: readonly Cause[] = [
     words: /licen[cs]e/,
     rings: ['license-ends', 'job-waits'],
   },
-  {
-    cause: 'the list of jobs fails',
-    begin: ({ world }) => world.coderd.failing.add('provisionerjobs'),
-    mend: bringUp,
-    act: 'mend coderd',
-    words: /listing provisioner jobs/,
-    rings: ['failing-ticks', 'no-tick'],
-  },
-  {
-    cause: 'the list of daemons fails',
-    begin: ({ world }) => world.coderd.failing.add('provisionerdaemons'),
-    mend: bringUp,
-    act: 'mend coderd',
-    words: /listing provisioner daemons/,
-    rings: ['failing-ticks', 'no-tick'],
-  },
+  failingList('jobs'),
+  failingList('daemons'),
   {
     cause: 'coderd writes no heartbeats',
     pools: [{ ...CPU, min: 3 }],

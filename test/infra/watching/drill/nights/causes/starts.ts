@@ -1,5 +1,5 @@
 /** Causes for which tasks do not start. The reasons are those of ECS, as people cite them. */
-import type { Night } from '../night.ts';
+import { KMS_KEY, type Night } from '../night.ts';
 import type { Cause } from './cause.ts';
 
 const nameOf = ({ world }: Night): string => world.service('cpu').identity.name;
@@ -7,7 +7,6 @@ const nameOf = ({ world }: Night): string => world.service('cpu').identity.name;
 const NO_SECRET =
   "ResourceInitializationError: unable to pull secrets or registry auth: execution resource retrieval failed: unable to retrieve secret from asm: service call has been retried 1 time(s): failed to fetch secret coder/keys/cpu from secrets manager: ResourceNotFoundException: Secrets Manager can't find the specified secret.";
 
-const KMS_KEY = 'arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f';
 const NO_KMS =
   'ResourceInitializationError: unable to pull secrets or registry auth: execution resource retrieval failed: unable to retrieve secret from asm: service call has been retried 1 time(s): failed to fetch secret arn:aws:secretsmanager:eu-central-1:123456789012:secret:coder/keys/cpu-AbCdEf from secrets manager: AccessDeniedException: Access to KMS is not allowed';
 
@@ -16,37 +15,23 @@ const NO_LOG_GROUP =
 
 const NO_VCPU = "You've reached the limit on the number of vCPUs you can run concurrently.";
 
-/** Starts fail with this reason, and the stock is used up. */
-function failing(
-  given: Pick<Cause, 'cause' | 'act' | 'words'> & Partial<Cause> & { readonly reason: string },
-): Cause {
-  const { reason, ...cause } = given;
+type Given = Pick<Cause, 'cause' | 'act' | 'words'> & Partial<Cause> & { readonly reason: string };
+
+/** People start more workspaces than daemons are there, while ECS does this with the reason. */
+function startless({ reason, ...cause }: Given, fault: 'failStarts' | 'failPlacement'): Cause {
   return {
     begin: (night) => {
-      night.world.ecs.failStarts(nameOf(night), reason);
+      night.world.ecs[fault](nameOf(night), reason);
       night.submit(5, 4);
     },
-    mend: (night) => night.world.ecs.failStarts(nameOf(night)),
+    mend: (night) => night.world.ecs[fault](nameOf(night)),
     rings: ['job-waits', 'starts-failing'],
     ...cause,
   };
 }
 
-/** ECS places no task for this reason. */
-function unplaced(
-  given: Pick<Cause, 'cause' | 'act' | 'words'> & Partial<Cause> & { readonly reason: string },
-): Cause {
-  const { reason, ...cause } = given;
-  return {
-    begin: (night) => {
-      night.world.ecs.failPlacement(nameOf(night), reason);
-      night.submit(5, 4);
-    },
-    mend: (night) => night.world.ecs.failPlacement(nameOf(night)),
-    rings: ['job-waits', 'starts-failing'],
-    ...cause,
-  };
-}
+const failing = (given: Given): Cause => startless(given, 'failStarts');
+const unplaced = (given: Given): Cause => startless(given, 'failPlacement');
 
 export const STARTS: readonly Cause[] = [
   failing({
