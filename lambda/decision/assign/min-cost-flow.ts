@@ -6,6 +6,8 @@
  */
 /** Nodes and arcs are numbers, in order of creation. */
 export class Network {
+  /** The node that all flow goes to. */
+  readonly sink: number;
   readonly #arcsOf: number[][] = [];
   readonly #head: number[] = [];
   readonly #rest: number[] = [];
@@ -14,18 +16,37 @@ export class Network {
   readonly #distance: number[] = [];
   readonly #arrivedBy: number[] = [];
   readonly #isQueued: boolean[] = [];
+  /**
+   * By node: no path leads from it to the sink, and none ever will. A failed search has visited all
+   * that can be reached from its source, whatever it costs: no arc with a rest leads out of there. A
+   * path to the sink cannot come through, so no later flow gives an arc out of there a rest. Closing
+   * an arc gives it none. Nor does a new arc, since it leaves a new node.
+   */
+  readonly #isDead: boolean[] = [];
+  /** How many nodes there were at the last `send`. */
+  #searched = 0;
+
+  constructor() {
+    this.sink = this.addNode();
+  }
 
   addNode(): number {
     this.#distance.push(Number.POSITIVE_INFINITY);
     return this.#arcsOf.push([]) - 1;
   }
 
-  /** Adds an arc. The cost of a unit is a whole number, 0 or more. */
+  /**
+   * Adds an arc. The cost of a unit is a whole number, 0 or more. The arc must leave a node that is
+   * newer than the last `send`. An older one may be dead, or the arc may close a cycle of negative
+   * cost, in which a search would never end.
+   */
   addArc(
     from: number,
     to: number,
     { capacity, cost }: { readonly capacity: number; readonly cost: number },
   ): number {
+    if (from < this.#searched)
+      throw new RangeError(`adding an arc: node ${from} is not new; add its arcs before the next send`);
     const arc = this.#addHalfArc(from, to, capacity, cost);
     this.#addHalfArc(to, from, 0, -cost);
     return arc;
@@ -41,11 +62,12 @@ export class Network {
     this.#rest[arc] = 0;
   }
 
-  /** Sends up to `amount` along the cheapest paths. Returns how much got through. */
-  send(source: number, sink: number, amount: number): number {
+  /** Sends up to `amount` to the sink along the cheapest paths. Returns how much got through. */
+  send(source: number, amount: number): number {
+    this.#searched = this.#arcsOf.length;
     let sent = 0;
     while (sent < amount) {
-      const path = this.#cheapestPath(source, sink);
+      const path = this.#cheapestPath(source);
       if (path === undefined) break;
       const units = path.reduce((least, arc) => Math.min(least, this.#rest[arc] ?? 0), amount - sent);
       for (const arc of path) this.#push(arc, units);
@@ -68,7 +90,7 @@ export class Network {
   }
 
   /** Bellman-Ford with a queue, because moving flow away from an arc has a negative cost. */
-  #cheapestPath(source: number, sink: number): readonly number[] | undefined {
+  #cheapestPath(source: number): readonly number[] | undefined {
     const distance = this.#distance;
     const isQueued = this.#isQueued;
     const queue = [source];
@@ -76,8 +98,8 @@ export class Network {
     for (const node of queue) {
       isQueued[node] = false;
       for (const arc of this.#arcsOf[node] ?? []) {
-        if (this.#rest[arc] === 0) continue;
         const to = this.#head[arc] ?? 0;
+        if (this.#rest[arc] === 0 || this.#isDead[to]) continue;
         const through = (distance[node] ?? 0) + (this.#cost[arc] ?? 0);
         if (through >= (distance[to] ?? 0)) continue;
         distance[to] = through;
@@ -87,14 +109,17 @@ export class Network {
         queue.push(to);
       }
     }
-    const isReached = distance[sink] !== Number.POSITIVE_INFINITY;
-    for (const node of queue) distance[node] = Number.POSITIVE_INFINITY;
-    return isReached ? this.#pathTo(sink, source) : undefined;
+    const isReached = distance[this.sink] !== Number.POSITIVE_INFINITY;
+    for (const node of queue) {
+      distance[node] = Number.POSITIVE_INFINITY;
+      if (!isReached) this.#isDead[node] = true;
+    }
+    return isReached ? this.#pathFrom(source) : undefined;
   }
 
-  #pathTo(sink: number, source: number): readonly number[] {
+  #pathFrom(source: number): readonly number[] {
     const path: number[] = [];
-    for (let node = sink; node !== source; ) {
+    for (let node = this.sink; node !== source; ) {
       const arc = this.#arrivedBy[node] ?? 0;
       path.push(arc);
       node = this.#head[arc ^ 1] ?? source;

@@ -44,7 +44,6 @@ type Entry = {
 /** The flow network. Nodes are added when a group needs them. */
 export class OfferNetwork {
   readonly #network = new Network();
-  readonly #sink = this.#network.addNode();
   /** All launches go through this node: its arc to the sink has their room over all pools. */
   readonly #launches = this.#network.addNode();
   readonly #sources = new Map<string, Source>();
@@ -52,7 +51,7 @@ export class OfferNetwork {
   readonly #offers = new Map<Offer, number>();
 
   constructor(launchRoom: number) {
-    this.#network.addArc(this.#launches, this.#sink, { capacity: Math.max(0, launchRoom), cost: 0 });
+    this.#network.addArc(this.#launches, this.#network.sink, { capacity: Math.max(0, launchRoom), cost: 0 });
   }
 
   sourceOf(offerGroups: readonly OfferGroup[], use: Use): Source {
@@ -75,7 +74,7 @@ export class OfferNetwork {
     // what is only kept must not move what the stock launches for to a launch
     if (isOnlyKept(group)) this.#closeLaunches([]);
     const wanted = isPending(group) ? Math.min(group.jobs, group.atOnce) : group.jobs;
-    const jobs = this.#network.send(source.node, this.#sink, wanted);
+    const jobs = this.#network.send(source.node, wanted);
     // if some jobs do not get through, no later job will
     source.isExhausted = jobs < wanted;
     return jobs;
@@ -143,7 +142,7 @@ export class OfferNetwork {
     const node = this.#network.addNode();
     // a floor causes this launch in any case, and its room is already reserved
     const isBounded = offer.served === 'by-launch' && offer.price > 0;
-    this.#addArc(node, isBounded ? this.#launches : this.#sink, { capacity: offer.places });
+    this.#addArc(node, isBounded ? this.#launches : this.#network.sink, { capacity: offer.places });
     this.#offers.set(offer, node);
     return node;
   }
