@@ -11,6 +11,7 @@ import type { PoolDecision } from '../drain/decide-pool.ts';
 import { type Server, serversIn } from '../drain/servers.ts';
 import { type EpochMs, type OrganizationId, type PoolName, poolOfPart } from '../model/brands.ts';
 import { by, countUpTo, groupsBy, percentile, sum, unique } from '../model/collections.ts';
+import { memoized } from '../model/memoize-by-object.ts';
 import { type Doubt, type Finding, LIMITS, type Limit, type Reason } from '../model/plan.ts';
 import type { Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { covers, displayTags, type TagSet, tagKey } from '../model/tags.ts';
@@ -49,7 +50,7 @@ export function failingJobs(reported: Reported): readonly Finding[] {
   if (first === undefined || failsAt(0 as EpochMs, snapshot) === null) return [];
   const lines = groups.map((group) => lineOf(group, snapshot));
   const daemons = snapshot.coder.organizations.flatMap((organization) =>
-    daemonsOf(organization, reported, meanTook(organization, lines)),
+    daemonsOf(organization, lines, reported),
   );
   const played: Played = { lines, daemons, now: snapshot.takenAt };
   const lost = [...giveUp(played, REAPER)].filter(([{ group }]) => !areDaemonsUnread(group, reported));
@@ -96,18 +97,13 @@ function lineOf(group: TagGroup, { coder, takenAt }: Snapshot): Line {
  * no list has the end of the first if the second came at once. Else as those that run have taken until now.
  */
 function assumedMs(tags: TagSet, organization: OrganizationReadings | undefined, now: EpochMs): number {
-  const { jobs, recentJobs } = organization ?? {};
-  const key = tagKey(tags);
-  const alike = unique([...(jobs?.items ?? []), ...(recentJobs?.items ?? [])], ({ id }) => id).filter(
-    (job) => job.worker_id != null && tagKey(job.tags) === key,
-  );
-  const startedAt = (job: Job): number => job.started_at ?? now;
-  const seen = groupsBy(alike, ({ worker_id }) => worker_id).flatMap((own) => {
+  const alike = (organization && takenIn(organization).get(tagKey(tags))) ?? [];
+  const startedAt = ({ job }: Taken): number => job.started_at ?? now;
+  const seen = groupsBy(alike, ({ job }) => job.worker_id).flatMap((own) => {
     const starts = own.map(startedAt).toSorted((a, b) => a - b);
     return starts.slice(1).map((start, index) => start - (starts[index] ?? start));
   });
-  const open = new Set(jobs?.items.map(({ id }) => id));
-  const ages = alike.filter(({ id }) => open.has(id)).map((job) => now - startedAt(job));
+  const ages = alike.filter(({ isOpen }) => isOpen).map((taken) => now - startedAt(taken));
   const median = (times: readonly number[]): number =>
     percentile(
       times.toSorted((a, b) => a - b),
@@ -115,6 +111,20 @@ function assumedMs(tags: TagSet, organization: OrganizationReadings | undefined,
     );
   return seen.length >= MIN_SAMPLES ? median(seen) : Math.max(UNKNOWN_BUILD_MS, median(ages));
 }
+
+/** A job that a daemon has taken, and whether it is in the list of those that have not ended. */
+type Taken = { readonly job: Job; readonly isOpen: boolean };
+
+/** By tags. */
+const takenIn = memoized(
+  ({ jobs, recentJobs }: OrganizationReadings): ReadonlyMap<string, readonly Taken[]> => {
+    const open = new Set(jobs.items.map(({ id }) => id));
+    const taken = unique([...jobs.items, ...(recentJobs?.items ?? [])], ({ id }) => id)
+      .filter(({ worker_id }) => worker_id != null)
+      .map((job) => ({ job, isOpen: open.has(job.id) }));
+    return Map.groupBy(taken, ({ job }) => tagKey(job.tags));
+  },
+);
 
 function meanTook({ id }: OrganizationReadings, lines: readonly Line[]): number {
   const own = lines.filter(({ group }) => group.organizationId === id);
@@ -124,22 +134,33 @@ function meanTook({ id }: OrganizationReadings, lines: readonly Line[]): number 
 
 /** A daemon, and in how many milliseconds it is free. */
 type FreeAt = {
-  readonly organizationId: OrganizationId;
-  readonly tags: TagSet;
+  /** The jobs that it can run. Daemons with the same tags share the array. */
+  readonly able: readonly Line[];
   readonly freeMs: number;
 };
+
+/** The lines that daemons with these tags can run. */
+function linesFor(id: OrganizationId, tags: TagSet, lines: readonly Line[]): readonly Line[] {
+  return lines.filter(({ group }) => group.organizationId === id && covers(tags, group.tags));
+}
 
 /** A busy daemon of which nothing is known has half a build before it. */
 function daemonsOf(
   organization: OrganizationReadings,
+  lines: readonly Line[],
   { decisions: pools, foreignIn, snapshot }: Reported,
-  tookMs: number,
 ): readonly FreeAt[] {
+  const tookMs = meanTook(organization, lines);
   const freeMs = ({ kind, free: { p50 } }: Server['state']): number =>
     p50 === Number.POSITIVE_INFINITY && kind === 'busy' ? tookMs / 2 : p50;
-  return serversIn({ organization, pools, foreignIn, snapshot })
-    .map(({ tags, state }) => ({ organizationId: organization.id, tags, freeMs: freeMs(state) }))
-    .toSorted(by('freeMs', ({ tags }) => tagKey(tags)));
+  const servers = serversIn({ organization, pools, foreignIn, snapshot });
+  return groupsBy(servers, ({ tags }) => tagKey(tags))
+    .flatMap((alike) => {
+      const [{ tags }] = alike;
+      const able = linesFor(organization.id, tags, lines);
+      return alike.map(({ state }) => ({ key: tagKey(tags), able, freeMs: freeMs(state) }));
+    })
+    .toSorted(by('freeMs', 'key'));
 }
 
 type Played = { readonly lines: readonly Line[]; readonly daemons: readonly FreeAt[]; readonly now: EpochMs };
@@ -149,56 +170,54 @@ type Played = { readonly lines: readonly Line[]; readonly daemons: readonly Free
  * run, and coderd gives jobs up. Returns how many of each line it gave up, without lines of which it gave up none.
  */
 function giveUp({ lines, daemons, now }: Played, { afterMs, aMinute }: GivingUp): ReadonlyMap<Line, number> {
-  const queues = lines.map((line) => ({
-    line,
-    rank: line.group.for === 'prebuilds' ? 1 : 0,
-    next: 0,
-    lost: 0,
-  }));
-  type Queue = (typeof queues)[number];
-  const headOf = ({ line, next }: Queue): number | undefined => line.createdAt[next];
-  const queuesFor = new Map<string, readonly Queue[]>();
-  const workers = daemons.map(({ organizationId, tags, freeMs }) => {
-    const key = `${organizationId} ${tagKey(tags)}`;
-    const able =
-      queuesFor.get(key) ??
-      queues.filter(
-        ({ line: { group } }) => group.organizationId === organizationId && covers(tags, group.tags),
-      );
-    queuesFor.set(key, able);
-    return { able, freeMs };
-  });
-  const firstOf = (able: readonly Queue[]): Queue | undefined =>
-    able.reduce<Queue | undefined>((first, queue) => {
-      const head = headOf(queue);
-      if (head === undefined) return first;
-      if (first === undefined || queue.rank < first.rank) return queue;
-      return queue.rank === first.rank && head < (headOf(first) ?? 0) ? queue : first;
-    }, undefined);
-  for (let ms = 0; queues.some((queue) => headOf(queue) !== undefined); ms += MINUTE_MS) {
+  const queues = new Map(
+    lines.map((line) => [line, { line, rank: line.group.for === 'prebuilds' ? 1 : 0, next: 0, lost: 0 }]),
+  );
+  const queuesOf = memoized((able: readonly Line[]) => able.flatMap((line) => queues.get(line) ?? []));
+  const workers = daemons.map(({ able, freeMs }) => ({ able: queuesOf(able), freeMs }));
+  for (let [ms, open] = [0, [...queues.values()]]; open.length > 0; ms += MINUTE_MS) {
     for (const worker of workers)
       while (worker.freeMs <= ms) {
         const queue = firstOf(worker.able);
-        if (queue === undefined) break;
-        worker.freeMs += tookMsOf(queue.line, queue.next);
-        queue.next += 1;
+        // no job comes later
+        worker.freeMs += queue === undefined ? Number.POSITIVE_INFINITY : tookMsOf(queue.line, queue.next);
+        if (queue !== undefined) queue.next += 1;
       }
-    const due = queues.map(({ line, next }) =>
+    const due = open.map(({ line, next }) =>
       Math.max(0, countUpTo(line.createdAt, now + ms - afterMs) - next),
     );
     const all = sum(due, (jobs) => jobs);
     const most = Math.min(all, aMinute);
     // coderd picks at random: each queue loses its share
     let before = 0;
-    for (const [index, queue] of queues.entries()) {
+    for (const [index, queue] of open.entries()) {
       const upTo = before + (due[index] ?? 0);
       const lost = all === 0 ? 0 : Math.floor((most * upTo) / all) - Math.floor((most * before) / all);
       queue.next += lost;
       queue.lost += lost;
       before = upTo;
     }
+    open = open.filter((queue) => headOf(queue) !== undefined);
   }
-  return new Map(queues.filter(({ lost }) => lost > 0).map(({ line, lost }) => [line, lost]));
+  return new Map([...queues.values()].filter(({ lost }) => lost > 0).map(({ line, lost }) => [line, lost]));
+}
+
+/** A line while it is played. coderd hands out prebuilds after others: a higher rank. */
+type Queue = { readonly line: Line; readonly rank: number; next: number; lost: number };
+
+/** When the first job was submitted that still waits; undefined: none does. */
+function headOf({ line, next }: Queue): number | undefined {
+  return line.createdAt[next];
+}
+
+/** The queue whose job coderd hands out first. */
+function firstOf(queues: readonly Queue[]): Queue | undefined {
+  return queues.reduce<Queue | undefined>((first, queue) => {
+    const head = headOf(queue);
+    if (head === undefined) return first;
+    if (first === undefined || queue.rank < first.rank) return queue;
+    return queue.rank === first.rank && head < (headOf(first) ?? 0) ? queue : first;
+  }, undefined);
 }
 
 /** Without these lists a pool seems to have no daemon, or none that takes jobs. */
@@ -270,14 +289,32 @@ function areUseless({ tasks }: PoolView): boolean {
   return useless > 0 && useless * 2 >= tasks.length;
 }
 
+/** These lines, and those that take daemons from them: a daemon can run both, or each can run one between them. */
+function linesBeside(lines: readonly Line[], { daemons }: Played): ReadonlySet<Line> {
+  const found = new Set(lines);
+  const shared = new Set(daemons.map(({ able }) => able));
+  for (const line of found)
+    for (const able of shared)
+      if (able.includes(line)) {
+        for (const other of able) found.add(other);
+        shared.delete(able);
+      }
+  return found;
+}
+
 /** The least number of further tasks with which all these jobs start in time; null: none does. */
 function moreTasks({ need: { view } }: PoolDecision, lines: readonly Line[], played: Played): number | null {
   const { organization, tags, startTime } = view;
   if (organization === undefined) return null;
-  const task = { organizationId: organization.id, tags, freeMs: startTime.p95Ms };
+  const task = { able: linesFor(organization.id, tags, played.lines), freeMs: startTime.p95Ms };
+  const concerned = linesBeside([...lines, ...task.able], played);
+  const own = {
+    lines: played.lines.filter((line) => concerned.has(line)),
+    daemons: played.daemons.filter(({ able }) => able.some((line) => concerned.has(line))),
+  };
   const areServed = (tasks: number): boolean => {
-    const daemons = [...played.daemons, ...Array<FreeAt>(tasks).fill(task)];
-    const lost = giveUp({ ...played, daemons }, IN_TIME);
+    const daemons = [...own.daemons, ...Array<FreeAt>(tasks).fill(task)];
+    const lost = giveUp({ ...played, ...own, daemons }, IN_TIME);
     return !lines.some((line) => lost.has(line));
   };
   let [low, high] = [0, sum(lines, ({ group }) => group.jobs)];

@@ -131,6 +131,7 @@ describe('what would serve all', () => {
     cpu I2m I2m, max 2, daemons [gpu]; 30 jobs 30s | ${FIVE}                | ${[]}               | ${null} | more daemons with a wrong key would take none
     cpu B I2m, max 2, daemons [gpu]; 30 jobs 30s | ${FIVE}                  | ${[]}               | ${null} | nor if one of them builds for others
     cpu B B, max 2; 12 jobs 30s; 30 prebuilds 30s | ${FIVE}                 | ${[MAX]}            | ${9}    | the jobs of people come first
+    cpu B B [gpu], max 2; eu B B [gpu eu], max 2; 60 jobs 60s [gpu]; 20 jobs 600s [eu] | ${FIVE} | ${[MAX]} | ${4} | older jobs, which only the other pool can run, take its daemons
   `)('is $tasks tasks of $world, limited by $limits: $because', ({ world, change, limits, tasks }) => {
     expect(found(world, change)).toMatchObject([{ pool: 'cpu', limits, tasks }]);
   });
