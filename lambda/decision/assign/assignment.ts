@@ -119,9 +119,10 @@ export function assign<G extends Group>(
   launchRoom: number,
 ): Assignment<G> {
   const offerGroups = groupOffers(offers);
-  const options = new Map(
-    groups.map((group) => [group, offerGroups.filter((offerGroup) => fits(offerGroup, group))]),
-  );
+  const byOrganization = Map.groupBy(offerGroups, ({ organizationId }) => organizationId);
+  const optionsOf = (group: Group): readonly OfferGroup[] =>
+    byOrganization.get(group.organizationId)?.filter((offerGroup) => fits(offerGroup, group)) ?? [];
+  const options = new Map(groups.map((group) => [group, optionsOf(group)]));
   const placed = solve(groups, options, launchRoom);
   const outcomes = groups.map((group) => {
     const rows = placed.get(group) ?? [];
@@ -149,8 +150,8 @@ function unassignedJobs<G extends Group>({ jobs: all }: G, rows: readonly Assign
   return all - sum(rows, ({ jobs }) => jobs);
 }
 
+/** Whether offers of the same organization can serve a group. */
 function fits(offerGroup: OfferGroup, group: Group): boolean {
-  if (offerGroup.organizationId !== group.organizationId) return false;
   switch (group.for) {
     case 'warm':
       return offerGroup.pool === group.pool && tagKey(offerGroup.tags) === tagKey(group.tags);
@@ -199,14 +200,16 @@ function assignWaiting<G extends Group>(
 ): readonly Assigned<G>[] {
   const jobs = unassignedJobs(group, rows);
   if (jobs === 0 || !isPending(group)) return [];
-  const offers = offerGroups.flatMap(({ offers: all }) => all).toSorted(SOONEST_FIRST);
+  const offers = offerGroups.flatMap(({ offers: all }) => all);
+  const soonest = (holds: (offer: Offer) => boolean): Offer | undefined =>
+    offers.filter(holds).toSorted(SOONEST_FIRST)[0];
   if (group.leftTo !== undefined) {
-    const peer = offers.find(({ served }) => served === 'by-peer');
+    const peer = soonest(({ served }) => served === 'by-peer');
     return peer === undefined ? [] : [{ group, offer: peer, jobs }];
   }
   const inTurn = Math.min(jobs, group.jobs - group.atOnce);
-  const launch = offers.find(({ served }) => served === 'when-there-is-room');
-  const busy = offers.find(
+  const launch = soonest(({ served }) => served === 'when-there-is-room');
+  const busy = soonest(
     ({ served, places: count }) => (served === 'by-busy' || served === 'by-doubtful') && count > 0,
   );
   // a daemon that runs one of these jobs is busy until the next one's turn

@@ -161,6 +161,7 @@ function offersOfOthers(
   foreign: readonly Daemon[],
   { own, demand, snapshot }: OthersInput,
 ): readonly Offer[] {
+  if (foreign.length === 0) return [];
   const { takenAt } = snapshot;
   const handOver = handOverIn(organization, takenAt);
   const waiting = demand.filter(

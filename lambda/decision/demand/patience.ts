@@ -34,11 +34,16 @@ export function withPatience(
   supply: readonly PoolView[],
   now: EpochMs,
 ): readonly TagGroup[] {
+  const cheapestFirst = supply
+    .map(({ pool, startTime, organization, tags }) => {
+      const start = launchCost(pool, startTime.p50Ms);
+      return { pool, start, organizationId: organization?.id, tags };
+    })
+    .toSorted(by('start'));
+  const byOrganization = Map.groupBy(cheapestFirst, ({ organizationId }) => organizationId);
   return groups.map((group) => {
-    const [cheapest] = supply
-      .filter((view) => view.organization?.id === group.organizationId && covers(view.tags, group.tags))
-      .map(({ pool, startTime }) => ({ pool, start: launchCost(pool, startTime.p50Ms) }))
-      .toSorted(by(({ start }) => start));
+    const pools = byOrganization.get(group.organizationId);
+    const cheapest = pools?.find(({ tags }) => covers(tags, group.tags));
     if (cheapest === undefined) return group;
     const value = cheapest.pool.waiting[PRICE_OF[group.for]];
     const waitedMs = now - oldestOf(group);

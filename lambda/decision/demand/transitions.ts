@@ -9,7 +9,7 @@ import type { TransitionKind, Transitions } from '../model/plan.ts';
 import type { Member, Template, Workspace } from '../model/snapshot.ts';
 import { DAY_MS } from '../model/units.ts';
 import { cleansUpFailedStops } from '../model/version.ts';
-import { weekdayIn } from '../model/zones.ts';
+import { WEEKDAYS, weekdayIn } from '../model/zones.ts';
 import { nextAutostart, zoneOf } from './autostart-schedule.ts';
 
 /** One transition of a workspace. */
@@ -96,6 +96,8 @@ function nextStart(
   const allowsDay = (weekday: string): boolean => days == null || days.includes(weekday);
   if (!isTime(next_start_at))
     return readAt === undefined ? undefined : nextAutostart(schedule, readAt, allowsDay);
+  // coderd's default allows all days, and a local time takes long to compute
+  if (WEEKDAYS.every(allowsDay)) return next_start_at;
   const weekday = weekdayIn(zoneOf(schedule), next_start_at);
   return weekday === undefined || allowsDay(weekday) ? next_start_at : undefined;
 }
@@ -123,9 +125,10 @@ function cleanup(
 ): Transition | undefined {
   const ttl = template?.failure_ttl_ms ?? 0;
   const { status, completed_at } = build.job;
+  if (ttl <= 0 || status !== 'failed' || !isTime(completed_at)) return undefined;
   const isCleanedUp =
     build.transition === 'start' || (build.transition === 'stop' && cleansUpFailedStops(version));
-  if (ttl <= 0 || status !== 'failed' || !isCleanedUp || !isTime(completed_at)) return undefined;
+  if (!isCleanedUp) return undefined;
   return { kind: 'autostop', at: plusMs(completed_at, ttl), takesJob: true };
 }
 

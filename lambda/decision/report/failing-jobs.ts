@@ -9,7 +9,7 @@ import { MIN_SAMPLES } from '../demand/ending.ts';
 import { IN_TIME_MS, UNKNOWN_BUILD_MS } from '../demand/patience.ts';
 import type { PoolDecision } from '../drain/decide-pool.ts';
 import { type Server, serversIn } from '../drain/servers.ts';
-import { type EpochMs, type OrganizationId, type PoolName, poolOfPart } from '../model/brands.ts';
+import { type EpochMs, type PoolName, poolOfPart } from '../model/brands.ts';
 import { by, countUpTo, groupsBy, percentile, sum, unique } from '../model/collections.ts';
 import { memoized } from '../model/memoize-by-object.ts';
 import { type Doubt, type Finding, LIMITS, type Limit, type Reason } from '../model/plan.ts';
@@ -126,10 +126,9 @@ const takenIn = memoized(
   },
 );
 
-function meanTook({ id }: OrganizationReadings, lines: readonly Line[]): number {
-  const own = lines.filter(({ group }) => group.organizationId === id);
-  const jobs = sum(own, ({ group }) => group.jobs);
-  return jobs === 0 ? 0 : sum(own, ({ group, tookMs }) => group.jobs * tookMs) / jobs;
+function meanTook(lines: readonly Line[]): number {
+  const jobs = sum(lines, ({ group }) => group.jobs);
+  return jobs === 0 ? 0 : sum(lines, ({ group, tookMs }) => group.jobs * tookMs) / jobs;
 }
 
 /** A daemon, and in how many milliseconds it is free. */
@@ -139,9 +138,8 @@ type FreeAt = {
   readonly freeMs: number;
 };
 
-/** The lines that daemons with these tags can run. */
-function linesFor(id: OrganizationId, tags: TagSet, lines: readonly Line[]): readonly Line[] {
-  return lines.filter(({ group }) => group.organizationId === id && covers(tags, group.tags));
+function linesOf({ id }: OrganizationReadings, lines: readonly Line[]): readonly Line[] {
+  return lines.filter(({ group }) => group.organizationId === id);
 }
 
 /** A busy daemon of which nothing is known has half a build before it. */
@@ -150,14 +148,15 @@ function daemonsOf(
   lines: readonly Line[],
   { decisions: pools, foreignIn, snapshot }: Reported,
 ): readonly FreeAt[] {
-  const tookMs = meanTook(organization, lines);
+  const own = linesOf(organization, lines);
+  const tookMs = meanTook(own);
   const freeMs = ({ kind, free: { p50 } }: Server['state']): number =>
     p50 === Number.POSITIVE_INFINITY && kind === 'busy' ? tookMs / 2 : p50;
   const servers = serversIn({ organization, pools, foreignIn, snapshot });
   return groupsBy(servers, ({ tags }) => tagKey(tags))
     .flatMap((alike) => {
       const [{ tags }] = alike;
-      const able = linesFor(organization.id, tags, lines);
+      const able = own.filter(({ group }) => covers(tags, group.tags));
       return alike.map(({ state }) => ({ key: tagKey(tags), able, freeMs: freeMs(state) }));
     })
     .toSorted(by('freeMs', 'key'));
@@ -306,7 +305,8 @@ function linesBeside(lines: readonly Line[], { daemons }: Played): ReadonlySet<L
 function moreTasks({ need: { view } }: PoolDecision, lines: readonly Line[], played: Played): number | null {
   const { organization, tags, startTime } = view;
   if (organization === undefined) return null;
-  const task = { able: linesFor(organization.id, tags, played.lines), freeMs: startTime.p95Ms };
+  const able = linesOf(organization, played.lines).filter(({ group }) => covers(tags, group.tags));
+  const task = { able, freeMs: startTime.p95Ms };
   const concerned = linesBeside([...lines, ...task.able], played);
   const own = {
     lines: played.lines.filter((line) => concerned.has(line)),

@@ -68,7 +68,7 @@ export function derivePlacement(
 type Expectation = {
   readonly startMs: number;
   /** Since when a job waits that the pool can run. Undefined: none does, or ECS's tasks are unread. */
-  readonly waitingSince?: EpochMs | undefined;
+  readonly waitingSince?: (() => EpochMs | undefined) | undefined;
 };
 
 /**
@@ -82,8 +82,8 @@ function silentFailure(
   if (shortage === undefined) return undefined;
   const { until, lastedMs, changedAt } = shortage;
   const seen = until - lastedMs;
-  const told =
-    changedAt === undefined || waitingSince === undefined ? seen : Math.max(changedAt, waitingSince);
+  const waiting = changedAt === undefined ? undefined : waitingSince?.();
+  const told = changedAt === undefined || waiting === undefined ? seen : Math.max(changedAt, waiting);
   const since = Math.max(Math.min(seen, told), lastPlaced) as EpochMs;
   const expectedMs = Math.min(MISSING_MS.most, Math.max(MISSING_MS.least, 2 * startMs));
   return until - since < expectedMs ? undefined : { since, reason: SILENT };

@@ -52,5 +52,5 @@ type StartsInput = {
   readonly service: Service | undefined;
   readonly credentials: readonly Credential[];
   /** Since when a job waits that the pool can run. */
-  readonly waitingSince: EpochMs | undefined;
+  readonly waitingSince: () => EpochMs | undefined;
 } & Required<Pick<Lateness, 'now' | 'leasedAt'>>;

@@ -1,21 +1,12 @@
 /** Supply: the service, tasks, daemons and settings in force of every pool. */
 import { type EpochMs, isSpotPart, lastPart, poolOfPart } from '../model/brands.ts';
-import { by, compare, groupsBy, unique } from '../model/collections.ts';
+import { compare, unique } from '../model/collections.ts';
 import type { Config, PoolConfig } from '../model/config.ts';
 import { memoized } from '../model/memoize-by-object.ts';
 import type { MalformedOverride, Override } from '../model/plan.ts';
 import { isForeign, isOwn, POOL_TAG, poolOfService, tagOf } from '../model/service-tags.ts';
-import type {
-  Daemon,
-  Job,
-  OrganizationReadings,
-  Protection,
-  Reading,
-  Service,
-  Snapshot,
-  Task,
-} from '../model/snapshot.ts';
-import { covers, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
+import type { Daemon, OrganizationReadings, Protection, Service, Snapshot, Task } from '../model/snapshot.ts';
+import { covers, normalizeTags, type TagSet } from '../model/tags.ts';
 import { isKnownVersion } from '../model/version.ts';
 import { deriveOverrides } from '../settings/overrides.ts';
 import { partsOf } from '../settings/parts.ts';
@@ -144,7 +135,7 @@ function derivePoolView({
   };
   const { lateAfterMs, ...derivedStarts } = startsOf(judged, {
     ...{ pool, service, credentials, now },
-    waitingSince: snapshot.ecs.tasks.status === 'ok' ? waitingSince(pool, organization) : undefined,
+    waitingSince: () => (snapshot.ecs.tasks.status === 'ok' ? waitingSince(pool, organization) : undefined),
     leasedAt: leased,
   });
   const { failing } = derivedStarts;
@@ -213,17 +204,14 @@ function waitingSince(
   organization: OrganizationReadings | undefined,
 ): EpochMs | undefined {
   const own = normalizeTags(tags);
-  const waiting = organization && oldestPending(organization.jobs);
-  return waiting?.find((job) => covers(own, normalizeTags(job.tags)))?.created_at;
+  const waiting = organization?.jobs.items.flatMap(({ status, created_at, tags: wanted }) =>
+    status === 'pending' && covers(own, normalizeTags(wanted)) ? [created_at] : [],
+  );
+  return waiting?.reduce<EpochMs | undefined>(
+    (oldest, at) => (at < (oldest ?? at + 1) ? at : oldest),
+    undefined,
+  );
 }
-
-/** The oldest pending job of each tag set, the oldest first. */
-const oldestPending = memoized(({ items }: Reading<Job>): readonly Job[] => {
-  const pending = items.filter(({ status }) => status === 'pending');
-  return groupsBy(pending, ({ tags }) => tagKey(tags))
-    .map(([first, ...rest]) => rest.reduce((a, b) => (b.created_at < a.created_at ? b : a), first))
-    .toSorted(by('created_at'));
-});
 
 /** The services with a pool's tag: none of another stack; of no stack only if none has this stack's tag. */
 export function servicesOf(pool: Pick<PoolConfig, 'name'>, ecs: Snapshot['ecs']): readonly Service[] {

@@ -134,7 +134,7 @@ describe('a placement failure', () => {
     const minutesAgo = (minutes: number | undefined) =>
       minutes === undefined ? undefined : ago(minutes * MINUTE);
     const shortage = { lastedMs: 0, until: NOW, changedAt: minutesAgo(changed) };
-    const found = derivePlacement({ shortage }, [], { ...AT, waitingSince: minutesAgo(waited) });
+    const found = derivePlacement({ shortage }, [], { ...AT, waitingSince: () => minutesAgo(waited) });
     expect(found?.since).toBe(minutesAgo(since));
   });
 
