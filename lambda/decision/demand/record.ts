@@ -146,18 +146,21 @@ function arrivalsOf(items: readonly Job[], lists: Lists): ReadonlyMap<string, Ar
 }
 
 const durationsAmong = memoized((jobs: readonly Job[]) => {
-  const byKind = new Map<string, number[]>();
+  const byLike = new Map<string, Map<string, number[]>>();
   for (const job of jobs) {
     const tookMs = tookMsOf(job);
-    for (const kind of tookMs === 0 ? [] : kindsOf(job)) {
+    for (const { like, kind } of tookMs === 0 ? [] : kindsOf(job)) {
+      const byKind = byLike.get(like) ?? new Map<string, number[]>();
+      byLike.set(like, byKind);
       const known = byKind.get(kind);
       if (known === undefined) byKind.set(kind, [tookMs]);
       else known.push(tookMs);
     }
   }
-  for (const durations of byKind.values()) durations.sort((a, b) => a - b);
+  for (const byKind of byLike.values())
+    for (const durations of byKind.values()) durations.sort((a, b) => a - b);
   return (job: JobFeatures): readonly number[] => {
-    const found = kindsOf(job).map((kind) => byKind.get(kind) ?? []);
+    const found = kindsOf(job).map(({ like, kind }) => byLike.get(like)?.get(kind) ?? []);
     return found.find(({ length }) => length >= MIN_SAMPLES) ?? [];
   };
 });
@@ -174,13 +177,10 @@ export function tookMsOf({ started_at, completed_at, status }: Job): number {
 type JobFeatures = Pick<Job, 'type' | 'tags' | 'metadata'>;
 
 /** By template before tags, and with transition before without. */
-const kindsOf = memoized(({ type, tags, metadata }: JobFeatures): readonly string[] => {
+const kindsOf = memoized(({ type, tags, metadata }: JobFeatures) => {
   const { template_id: template, workspace_build_transition: transition } = metadata ?? {};
-  return [template ?? [], tagKey(tags)]
-    .flat()
-    .flatMap((like) =>
-      (transition == null ? [] : [`${type} ${like} ${transition}`]).concat(`${type} ${like}`),
-    );
+  const kinds = transition == null ? [type] : [`${type} ${transition}`, type];
+  return [template ?? [], tagKey(tags)].flat().flatMap((like) => kinds.map((kind) => ({ like, kind })));
 });
 
 export type RunningBuild<T = TaskView> = {

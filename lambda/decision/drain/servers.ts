@@ -38,17 +38,20 @@ export type ServersInput = {
 export function serversIn(input: ServersInput): readonly Server[] {
   const { organization, pools, foreignIn } = input;
   const own = pools.filter(({ need }) => need.view.organization === organization);
+  const given = { ...input, index: own[0]?.need.view.index };
   return [
-    ...own.flatMap((decision) => serversOfPool(decision, input)),
+    ...own.flatMap((decision) => serversOfPool(decision, given)),
     ...foreignIn(organization).map((each) => ({
       pool: null,
       tags: normalizeTags(each.tags),
-      state: stateOf(each, input),
+      state: stateOf(each, given),
     })),
   ];
 }
 
-function serversOfPool({ need, to }: PoolDecision, input: ServersInput): readonly Server[] {
+type Given = ServersInput & Pick<PoolView, 'index'>;
+
+function serversOfPool({ need, to }: PoolDecision, input: Given): readonly Server[] {
   const { view, capacity } = need;
   const pool = poolOfPart(view.pool.name);
   const starts = isHeldBack(view) ? [] : startsOf(view, input.snapshot);
@@ -71,11 +74,7 @@ function serversOfPool({ need, to }: PoolDecision, input: ServersInput): readonl
   ];
 }
 
-function stateOf(
-  daemon: Daemon,
-  { organization, pools, snapshot: { takenAt, stock } }: ServersInput,
-): ServerState {
-  const index = pools.find(({ need }) => need.view.organization === organization)?.need.view.index;
+function stateOf(daemon: Daemon, { organization, index, snapshot: { takenAt, stock } }: Given): ServerState {
   if (index?.activity(daemon) === 'idle')
     return mayHaveLeft(daemon, takenAt) ? GONE : { kind: 'idle', free: { p50: 0, p95: 0 } };
   const job = jobsByWorker(organization.jobs).get(daemon.id);

@@ -10,7 +10,7 @@ import { IN_TIME_MS, UNKNOWN_BUILD_MS } from '../demand/patience.ts';
 import type { PoolDecision } from '../drain/decide-pool.ts';
 import { type Server, serversIn } from '../drain/servers.ts';
 import { type EpochMs, type PoolName, poolOfPart } from '../model/brands.ts';
-import { by, countUpTo, groupsBy, percentile, sum, unique } from '../model/collections.ts';
+import { by, groupsBy, percentile, sum, unique } from '../model/collections.ts';
 import { memoized } from '../model/memoize-by-object.ts';
 import { type Doubt, type Finding, LIMITS, type Limit, type Reason } from '../model/plan.ts';
 import type { Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
@@ -170,7 +170,10 @@ type Played = { readonly lines: readonly Line[]; readonly daemons: readonly Free
  */
 function giveUp({ lines, daemons, now }: Played, { afterMs, aMinute }: GivingUp): ReadonlyMap<Line, number> {
   const queues = new Map(
-    lines.map((line) => [line, { line, rank: line.group.for === 'prebuilds' ? 1 : 0, next: 0, lost: 0 }]),
+    lines.map((line) => {
+      const rank = line.group.for === 'prebuilds' ? 1 : 0;
+      return [line, { line, rank, next: 0, old: 0, lost: 0 }];
+    }),
   );
   const queuesOf = memoized((able: readonly Line[]) => able.flatMap((line) => queues.get(line) ?? []));
   const workers = daemons.map(({ able, freeMs }) => ({ able: queuesOf(able), freeMs }));
@@ -182,16 +185,14 @@ function giveUp({ lines, daemons, now }: Played, { afterMs, aMinute }: GivingUp)
         worker.freeMs += queue === undefined ? Number.POSITIVE_INFINITY : tookMsOf(queue.line, queue.next);
         if (queue !== undefined) queue.next += 1;
       }
-    const due = open.map(({ line, next }) =>
-      Math.max(0, countUpTo(line.createdAt, now + ms - afterMs) - next),
-    );
-    const all = sum(due, (jobs) => jobs);
+    for (const queue of open) grow(queue, now + ms - afterMs);
+    const all = sum(open, dueIn);
     const most = Math.min(all, aMinute);
     // coderd picks at random: each queue loses its share
     let before = 0;
-    for (const [index, queue] of open.entries()) {
-      const upTo = before + (due[index] ?? 0);
-      const lost = all === 0 ? 0 : Math.floor((most * upTo) / all) - Math.floor((most * before) / all);
+    for (const queue of all === 0 ? [] : open) {
+      const upTo = before + dueIn(queue);
+      const lost = Math.floor((most * upTo) / all) - Math.floor((most * before) / all);
       queue.next += lost;
       queue.lost += lost;
       before = upTo;
@@ -202,7 +203,25 @@ function giveUp({ lines, daemons, now }: Played, { afterMs, aMinute }: GivingUp)
 }
 
 /** A line while it is played. coderd hands out prebuilds after others: a higher rank. */
-type Queue = { readonly line: Line; readonly rank: number; next: number; lost: number };
+type Queue = {
+  readonly line: Line;
+  readonly rank: number;
+  /** The index of the first job that waits. */
+  next: number;
+  /** How many jobs were submitted so long ago that coderd gives them up. Some of them have started. */
+  old: number;
+  lost: number;
+};
+
+/** Counts the jobs that were submitted by then as old. */
+function grow(queue: Queue, until: number): void {
+  const { createdAt } = queue.line;
+  while ((createdAt[queue.old] ?? Number.POSITIVE_INFINITY) <= until) queue.old += 1;
+}
+
+function dueIn({ old, next }: Queue): number {
+  return Math.max(0, old - next);
+}
 
 /** When the first job was submitted that still waits; undefined: none does. */
 function headOf({ line, next }: Queue): number | undefined {

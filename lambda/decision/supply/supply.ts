@@ -204,11 +204,9 @@ function waitingSince(
   organization: OrganizationReadings | undefined,
 ): EpochMs | undefined {
   const own = normalizeTags(tags);
-  const waiting = organization?.jobs.items.flatMap(({ status, created_at, tags: wanted }) =>
-    status === 'pending' && covers(own, normalizeTags(wanted)) ? [created_at] : [],
-  );
-  return waiting?.reduce<EpochMs | undefined>(
-    (oldest, at) => (at < (oldest ?? at + 1) ? at : oldest),
+  return organization?.jobs.items.reduce<EpochMs | undefined>(
+    (oldest, { status, created_at: at, tags: wanted }) =>
+      status === 'pending' && at < (oldest ?? at + 1) && covers(own, normalizeTags(wanted)) ? at : oldest,
     undefined,
   );
 }
