@@ -148,10 +148,9 @@ function groupsOf(
     audience: audienceOf(job, kindOf),
     leftTo: leftOf(organization.id, job.tags, job.created_at),
   }));
-  return groupsBy(
-    pending,
-    ({ job, audience, leftTo }) => `${audience} ${leftTo?.peer ?? ''} ${tagKey(job.tags)}`,
-  ).map((alike) => toTagGroup(organization, stock, alike));
+  return groupsBy(pending, ({ job }) => tagKey(job.tags))
+    .flatMap((alike) => groupsBy(alike, ({ audience, leftTo }) => `${audience} ${leftTo?.peer ?? ''}`))
+    .map((alike) => toTagGroup(organization, stock, alike));
 }
 
 type PendingJob = { readonly job: Job; readonly audience: Audience; readonly leftTo: Left | undefined };

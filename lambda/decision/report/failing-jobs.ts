@@ -98,6 +98,7 @@ function lineOf(group: TagGroup, { coder, takenAt }: Snapshot): Line {
  */
 function assumedMs(tags: TagSet, organization: OrganizationReadings | undefined, now: EpochMs): number {
   const alike = (organization && takenIn(organization).get(tagKey(tags))) ?? [];
+  if (alike.length === 0) return UNKNOWN_BUILD_MS;
   const startedAt = ({ job }: Taken): number => job.started_at ?? now;
   const seen = groupsBy(alike, ({ job }) => job.worker_id).flatMap((own) => {
     const starts = own.map(startedAt).toSorted((a, b) => a - b);
@@ -119,9 +120,12 @@ type Taken = { readonly job: Job; readonly isOpen: boolean };
 const takenIn = memoized(
   ({ jobs, recentJobs }: OrganizationReadings): ReadonlyMap<string, readonly Taken[]> => {
     const open = new Set(jobs.items.map(({ id }) => id));
-    const taken = unique([...jobs.items, ...(recentJobs?.items ?? [])], ({ id }) => id)
-      .filter(({ worker_id }) => worker_id != null)
-      .map((job) => ({ job, isOpen: open.has(job.id) }));
+    const ended = recentJobs?.items.filter(({ id }) => !open.has(id)) ?? [];
+    const takenOf = (items: readonly Job[], isOpen: boolean): readonly Taken[] =>
+      unique(items, ({ id }) => id)
+        .filter(({ worker_id }) => worker_id != null)
+        .map((job) => ({ job, isOpen }));
+    const taken = [...takenOf(jobs.items, true), ...takenOf(ended, false)];
     return Map.groupBy(taken, ({ job }) => tagKey(job.tags));
   },
 );
