@@ -25,7 +25,7 @@ export const BUSY: FleetSize = { jobs: 100, pools: 20, daemons: 200, workspaces:
 /** One deployment cannot have more pools. */
 export const LARGEST: FleetSize = { jobs: 10_000, pools: 50, daemons: 1_000, workspaces: 10_000 };
 /** More pools than a stack can have. The decision supports them. */
-export const MANY_POOLS: FleetSize = { jobs: 3_000, pools: 200, daemons: 1_000, workspaces: 10_000 };
+export const MANY_POOLS: FleetSize = { jobs: 10_000, pools: 200, daemons: 1_000, workspaces: 10_000 };
 
 export type Fleet = {
   readonly world: World;
