@@ -98,6 +98,18 @@ it('looks without the record when the store is slow, and gives it to the learner
   expect(requests).toEqual(['read']);
 });
 
+it('saves nothing while its first read is slow, whatever it has learned: the record may have more', async () => {
+  const answer = Promise.withResolvers<StockRecord>();
+  const { requests, lookAt, endWait } = start({ store: { read: () => answer.promise }, saved: () => MORE });
+  endWait();
+  for (const minutes of [0, 1, 2, 30]) await lookAt(minutes);
+  expect(requests).toEqual(['read']);
+  answer.resolve(known(1));
+  await answer.promise;
+  await lookAt(31);
+  expect(requests).toEqual(['read', 'write']);
+});
+
 it('does not replace a record that came too late for this look', async () => {
   const answer = Promise.withResolvers<StockRecord>();
   const { requests, loaded, kept, lookAt, endWait } = start({
