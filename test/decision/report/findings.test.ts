@@ -1,13 +1,16 @@
 /** The findings: each one in its case, and in no other. */
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../lambda/decision/decide.ts';
+import type { ServiceArn } from '../../../lambda/decision/model/brands.ts';
 import { DAY_MS as DAY } from '../../../lambda/decision/model/units.ts';
 import { unservedSentence } from '../../../lambda/explain/text.ts';
 import {
   aConfig,
+  aDaemon,
   aJob,
   anOrganization,
   aPool,
+  aService,
   aSnapshot,
   MINUTE,
   NOW,
@@ -434,6 +437,19 @@ it('reports tasks in the same order for every order of the list', () => {
   const plan = planOf({ pools: { cpu: { tasks: 'B Z Z Z' } } });
   const mixed = planOf({ pools: { cpu: { tasks: 'B Z Z Z' } } }, ({ ecs }) => ecs.tasks.items.reverse());
   expect(mixed.findings).toEqual(plan.findings);
+});
+
+it('reports a daemon without a task once in a pool that has two parts', () => {
+  const spot = aService({
+    ...{ serviceArn: 'arn:service/spot' as ServiceArn, serviceName: 'Stack-spot' },
+    tags: [poolTag('cpu/spot')],
+  });
+  const snapshot = aSnapshot({
+    organizations: [anOrganization({ daemons: reading([aDaemon({ name: `cpu-${taskIdOf(9)}` })]) })],
+    services: [aService(), spot],
+  });
+  const { findings } = decide(snapshot, aConfig(aPool({ capacity: ['spot', 'on-demand'] })));
+  expect(findings).toEqual([{ code: 'daemons-without-task', pool: 'cpu', daemons: [`cpu-${taskIdOf(9)}`] }]);
 });
 
 it('reports daemons without a task in the same order for every order of the list', () => {

@@ -9,10 +9,10 @@ const dear = { tags: { ...gpu, region: 'eu' }, cpu: 4096 };
 
 type Change = (drawn: Drawn['snapshot']) => void;
 
-function plan(picture: Picture, change: Change = () => {}) {
+function plan(picture: Picture, change: Change = () => {}, settings: object = {}) {
   const { snapshot, config } = draw(picture);
   change(snapshot);
-  return planSnapshot(snapshot, config);
+  return planSnapshot(snapshot, { ...config, ...settings });
 }
 
 const countsOf = (result: ReturnType<typeof plan>): readonly string[] =>
@@ -141,6 +141,23 @@ describe('a pool that is held back', () => {
           ended('one', 1)(snapshot);
           ended('two', 1)(snapshot);
         },
+      );
+    expect(countsOf(both(2))).toEqual(['one 0->1', 'two 0->1']);
+    expect(countsOf(both(1))).toEqual(['one 0->1']);
+  });
+
+  it('starts its probe within dollarsPerHour, one pool after the other', () => {
+    const both = (tasks: number) =>
+      plan(
+        {
+          pools: { one: { tags: gpu }, two: { tags: { cluster: 'tpu' } } },
+          pending: [{ tags: gpu }, { tags: { cluster: 'tpu' } }],
+        },
+        (snapshot) => {
+          ended('one', 1)(snapshot);
+          ended('two', 1)(snapshot);
+        },
+        { limits: { dollarsPerHour: 0.0396 * tasks } },
       );
     expect(countsOf(both(2))).toEqual(['one 0->1', 'two 0->1']);
     expect(countsOf(both(1))).toEqual(['one 0->1']);

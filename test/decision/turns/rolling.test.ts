@@ -146,6 +146,9 @@ describe('the turn to be replaced', () => {
     ${[old({ busy: true, builds: 10 }), old(), {}, unleased({ startedAt: ago(2 * MINUTE) })]} |     |                        | 1        | another new task has its lease
     ${[old({ busy: true }), old(), unleased(GIVEN_UP)]}           |         |                        | 0        | a new task was given up in the last hour
     ${[old({ busy: true }), old(), unleased({ ...GIVEN_UP, stoppedAt: ago(HOUR) })]}  |  | ${{ desiredCount: 2 }} | 1        | the last one was given up an hour ago
+    ${[old({ busy: true }), old(), unleased({ ...GIVEN_UP, startedAt: ago(61 * MINUTE) })]} |  | ${{ desiredCount: 2 }} | 0 | the one that was given up had waited for its lease for two minutes
+    ${[old({ busy: true }), old(), unleased({ ...GIVEN_UP, startedAt: ago(61 * MINUTE - 1) })]} |  | ${{ desiredCount: 2 }} | 1 | it had not waited for so long: ECS may have been about to give it one
+    ${[old({ busy: true }), old(), unleased({ ...GIVEN_UP, containers: [{ name: 'provisioner', exitCode: 1 }] })]} |  | ${{ desiredCount: 2 }} | 1 | its daemon had ended by itself
     ${[old(), old(), old({ lease: 23 * 60 - 0.5, busy: true })]}  |         |                        | none     | shares come a minute apart
     ${[old(), old(), old({ lease: 23 * 60 - 1, busy: true })]}    |         |                        | 0        | a task that drains for a long build does not delay others
     ${startedByBoth}                                              |         | ${deploying('b', 'a')} | 0        | ECS waits for the tasks of the older deployment
@@ -204,6 +207,22 @@ describe('tasks of earlier deployments', () => {
     const { older: count, uncounted } = (view && measure(view)) ?? {};
     expect(`${count}, ${uncounted} uncounted`).toBe(older);
   });
+});
+
+it.each(table<{ desiredCount: number; asked: string; because: string }>`
+  desiredCount | asked     | because
+  ${1}         | ${'task 0'} | ECS may not count the old task, so its replacement may have to wait until it has left
+  ${2}         | ${'none'}   | ECS counts the old task, so its replacement comes first
+`)('asks $asked of an old and a new task to drain at min 2 and count $desiredCount: $because', (row) => {
+  const primary = { id: 'b', status: 'PRIMARY', rolloutState: 'COMPLETED' };
+  const { desiredCount } = row;
+  const snapshot = worldOf([old({ task: { startedBy: 'a' } }), { task: { startedBy: 'b' } }], {
+    ...{ desiredCount, deployments: [primary] },
+  });
+  const asked = decide(snapshot, aConfig(aPool({ min: 2 }))).actions.flatMap((action) =>
+    action.kind === 'ask-to-leave' ? `task ${[0, 1].find((index) => arnOf(index) === action.task)}` : [],
+  );
+  expect(asked.join() || 'none').toBe(row.asked);
 });
 
 describe('a useless task', () => {

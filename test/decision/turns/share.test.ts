@@ -1,5 +1,5 @@
 /** When a pool with two kinds of capacity launches on Spot, and when on demand instead. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { decide } from '../../../lambda/decision/decide.ts';
 import type { EpochMs, ServiceArn } from '../../../lambda/decision/model/brands.ts';
 import {
@@ -14,11 +14,13 @@ import {
   aService,
   aSnapshot,
   aTask,
+  daemonId,
   HOUR,
   jobId,
   MINUTE,
   reading,
   SECOND,
+  taskIdOf,
 } from '../../support/parts.ts';
 
 type Given = {
@@ -119,4 +121,72 @@ it('launches no task on demand beside an idle daemon on Spot whose heartbeat is 
   };
   expect(countFor(ago(91 * SECOND))).toBe(0);
   expect(countFor(ago(151 * SECOND))).toBe(1);
+});
+
+describe('a pool whose parts try to start tasks', () => {
+  /** Starts that failed in the last minutes. */
+  const failed = (first: number, group: string) =>
+    [0, 1, 2].map((index) =>
+      aTask({
+        ...{ group, taskArn: arnOf(first + index), lastStatus: 'STOPPED', desiredStatus: 'STOPPED' },
+        ...{ stopCode: 'TaskFailedToStart', createdAt: ago(3 * MINUTE), stoppedAt: ago(2 * MINUTE) },
+      }),
+    );
+  const ON_DEMAND = 'service:Stack-cpu';
+
+  /** The tasks that each part adds for three jobs, beside two busy tasks of one part. */
+  function launched({ busy, failing, max }: Tried): string {
+    const groups = { 'on-demand': ON_DEMAND, spot: onSpot.group };
+    const tasks = [1, 2].map((index) => aTask({ group: groups[busy], taskArn: arnOf(index) }));
+    const daemons = [1, 2].map((index) =>
+      aDaemon({
+        ...{ id: daemonId(`d${index}`), name: `cpu-${taskIdOf(index)}`, created_at: ago(HOUR) },
+        ...{ status: 'busy', current_job: { id: jobId(`running-${index}`), status: 'running' } },
+      }),
+    );
+    const running = [1, 2].map((index) =>
+      aJob({ id: jobId(`running-${index}`), status: 'running', started_at: ago(MINUTE) }),
+    );
+    const pending = [1, 2, 3].map((index) => aJob({ id: jobId(`pending-${index}`) }));
+    const snapshot = aSnapshot({
+      organizations: [anOrganization({ jobs: reading([...running, ...pending]), daemons: reading(daemons) })],
+      services: [aService({ desiredCount: busy === 'spot' ? 0 : 2 }), spotService(busy === 'spot' ? 2 : 0)],
+      tasks: [...tasks, ...failing.flatMap((part, index) => failed(1_000 * (index + 1), groups[part]))],
+      protections: tasks.map(({ taskArn }) => aLease({ taskArn })),
+    });
+    const config = aConfig(aPool({ capacity: ['spot', 'on-demand'], max }));
+    const parts = decide(snapshot, config).pools[0]?.parts ?? [];
+    return parts
+      .map(({ capacity, desired: { from, to } }) => `${capacity} ${(to ?? 0) - (from ?? 0)}`)
+      .join(', ');
+  }
+  type Tried = {
+    readonly busy: 'spot' | 'on-demand';
+    readonly failing: readonly ('spot' | 'on-demand')[];
+    readonly max: number;
+  };
+
+  it.each<Tried & { readonly expected: string; readonly because: string }>([
+    {
+      ...{ busy: 'spot', failing: ['spot', 'on-demand'], max: 4 },
+      ...{ expected: 'on-demand 1, spot 1', because: 'both fail, and there is room for a probe of each' },
+    },
+    {
+      ...{ busy: 'spot', failing: ['spot', 'on-demand'], max: 3 },
+      ...{ expected: 'on-demand 1, spot 0', because: 'the probe of one part takes the room of the other' },
+    },
+    {
+      ...{ busy: 'on-demand', failing: ['spot'], max: 6 },
+      ...{
+        expected: 'on-demand 3, spot 1',
+        because: 'one part launches, and the other has room for a probe',
+      },
+    },
+    {
+      ...{ busy: 'on-demand', failing: ['spot'], max: 5 },
+      ...{ expected: 'on-demand 3, spot 0', because: 'launches of one part take the room of the other' },
+    },
+  ])('adds $expected up to max $max: $because', ({ expected, because: _, ...given }) => {
+    expect(launched(given)).toBe(expected);
+  });
 });
