@@ -200,6 +200,40 @@ describe('readings', () => {
     });
   });
 
+  it.each([
+    { ownsCluster: false, pages: 3, tasks: 300, because: 'one list of the service has enough' },
+    {
+      ownsCluster: true,
+      pages: 6,
+      tasks: 300,
+      because: 'the list of the cluster has enough, and so has that of the service',
+    },
+  ])(
+    'have $tasks of the stopped tasks of a crash loop, from $pages pages: $because',
+    async ({ ownsCluster, pages, tasks }) => {
+      let asked = 0;
+      const send = async ({ input }: { input: Sent }) => {
+        const { desiredStatus, tasks: described } = input;
+        if (described !== undefined) return { tasks: described.map(stoppedTask) };
+        if (desiredStatus !== 'STOPPED') return { services: [], serviceArns: [], taskArns: [] };
+        asked += 1;
+        const page = Number(input.nextToken ?? 0);
+        return {
+          taskArns: Array.from({ length: 100 }, (_, index) => `arn:task/${page * 100 + index}`),
+          nextToken: String(page + 1),
+        };
+      };
+      const client = Object.assign(new ECSClient({ region: 'eu-central-1' }), { send });
+      const ecs = new EcsAdapter(client, 'cluster', { ownsCluster });
+      const { status, items } = await ecs.tasks([{ serviceName: 'a' } as Service]);
+      expect({ status, pages: asked, tasks: items.length }).toEqual({ status: 'ok', pages, tasks });
+    },
+  );
+  type Sent = { desiredStatus?: string; nextToken?: string; tasks?: readonly string[] };
+  const stoppedTask = (taskArn: string) => ({
+    ...{ taskArn, group: 'service:a', lastStatus: 'STOPPED', desiredStatus: 'STOPPED', containers: [] },
+  });
+
   it('fail with the error of ECS if the cluster does not exist', async () => {
     const lab = await startLab({ pools: [pool('cpu', 0)] });
     const { ecs } = connect(lab.config, 'nowhere', undefined).ports();

@@ -28,6 +28,8 @@ describe('the delay until the next look', () => {
     cpu B; start in 300s           | ${SOON}  | daemons stay for it, and builds that come with it are noticed soon
     cpu; start in 3600s | ${NEXT}  | there is time
     cpu; stop in 3600s  | ${NEXT}  | there is time, and no person waits for a stop
+    cpu; stop in 120s   | ${NEXT}  | it is due soon, and no person waits for a stop
+    cpu I1m, idleTimeout 3m        | ${NEXT}  | it may drain only after the next minute
   `)('is $expected ms with $world, because $because', ({ world, expected }) => {
     expect(planOf(world).lookAgainAfterMs).toBe(expected);
   });
@@ -165,6 +167,17 @@ describe('with looks.every: auto', () => {
     { waiting: 3, waitingNow: 0, expected: NEXT, because: 'no build is expected now' },
     { waiting: 0, waitingNow: 3, expected: 2_000, because: 'many builds are expected now' },
     { waiting: 3, previous: 800, expected: 5_000, because: 'coderd accepts 512 requests a minute' },
+    {
+      waiting: 0.06,
+      services: 250,
+      ownsCluster: true,
+      expected: 20_000,
+      because: 'many services take more calls',
+    },
+    { waiting: 100, services: 20, expected: 5_000, because: 'ECS gives two lists of tasks for each service' },
+    { waiting: 100, services: 21, expected: 2_000, because: 'for more services two lists have all tasks' },
+    { waiting: 100, tasks: 1_800, expected: 2_000, because: 'ECS accepts 600 calls a minute' },
+    { waiting: 100, tasks: 1_801, expected: 5_000, because: 'looks every 2 s would take 630 calls a minute' },
     { waiting: 3, everyMs: 20_000, expected: 20_000, because: 'a number is kept' },
     { waiting: 0, everyMs: 20_000, expected: NEXT, because: 'nothing waits for looks' },
     { waiting: 0, pending: [aJob({})], expected: 10_000, because: 'a task starts' },

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { decide } from '../../lambda/decision/decide.ts';
 import type { EpochMs, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
-import type { ForecastReadings, Job, Reading } from '../../lambda/decision/model/snapshot.ts';
+import type { Daemon, ForecastReadings, Job, Reading } from '../../lambda/decision/model/snapshot.ts';
 import { observe } from '../../lambda/look/observe.ts';
 import type { Coderd, Ecs, Organization, SecretList, SeenJobs } from '../../lambda/look/ports.ts';
 import { TimeLimit } from '../../lambda/look/time-limit.ts';
@@ -13,7 +13,10 @@ import {
   aDaemon,
   ago,
   aJob,
+  aLease,
   aPool,
+  aService,
+  aTask,
   aTemplate,
   aWorkspace,
   jobId,
@@ -22,6 +25,7 @@ import {
   poolName,
   reading,
   SECOND,
+  taskIdOf,
 } from '../support/parts.ts';
 
 const organization = (name: string): Organization => ({ id: `org-${name}` as OrganizationId, name });
@@ -263,6 +267,44 @@ it('names the pools that need a service, both parts of one on Spot with fail-ove
   const both = aPool({ name: poolName('both'), capacity: ['spot', 'on-demand'] });
   await observe({ coderd: coderdOf([]).coderd, ecs: asking, clock }, aConfig(aPool(), both));
   expect(wanted).toEqual([clock.now(), ['cpu', 'both', 'both/spot']]);
+});
+
+describe('the license', () => {
+  const lease = aLease();
+  const clusters: Ecs = {
+    ...ecs,
+    services: async () => reading([aService()]),
+    tasks: async () => reading([aTask()]),
+    protections: async () => reading([lease]),
+  };
+  const own = aDaemon({ name: `cpu-${taskIdOf(1)}` });
+
+  it.each<{ daemons: Reading<Daemon>; doubts: boolean; because: string }>([
+    { daemons: at([], NOW), doubts: true, because: 'coderd may have refused the daemon of a leased task' },
+    { daemons: at([own], NOW), doubts: false, because: 'coderd lists the daemon of each leased task' },
+    {
+      daemons: { status: 'failed', error: 'none', items: [] },
+      doubts: false,
+      because: 'the list could not be read, and says nothing about daemons',
+    },
+    {
+      daemons: { status: 'truncated', error: 'none', items: [] },
+      doubts: false,
+      because: 'the list has not all rows',
+    },
+  ])('is asked for again ($doubts): $because', async ({ daemons, doubts }) => {
+    const asked: boolean[] = [];
+    const coderd: Coderd = {
+      ...coderdOf(['default']).coderd,
+      daemons: async () => daemons,
+      license: async (_, isDoubted) => {
+        asked.push(isDoubted);
+        return { license: 'entitled' };
+      },
+    };
+    await observe({ coderd, ecs: clusters, clock }, aConfig(aPool()));
+    expect(asked).toEqual(doubts ? [false, true] : [false]);
+  });
 });
 
 describe('the record of recent jobs', () => {
