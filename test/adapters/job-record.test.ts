@@ -49,6 +49,11 @@ function itemsAfter(...looks: readonly Lists[]): readonly Job[] {
 const idsOf = (jobs: readonly Job[]): readonly string[] => jobs.map(({ id }) => id);
 
 const PENDING = aJob({ id: jobId('a'), created_at: ago(5 * MINUTE) });
+/** Without all fields that a later list may add. */
+const BARE: Job = {
+  ...{ id: PENDING.id, created_at: PENDING.created_at, organization_id: ORGANIZATION, tags: {} },
+  ...{ status: 'pending', type: 'workspace_build' },
+};
 const RUNNING: Job = { ...PENDING, status: 'running', started_at: ago(4 * MINUTE), worker_id: daemonId('d') };
 const RUNNING_SINCE: Partial<Job> = { status: 'running', started_at: ago(MINUTE), worker_id: daemonId('d') };
 const SUCCEEDED: Job = { ...RUNNING, status: 'succeeded', completed_at: ago(MINUTE) };
@@ -96,6 +101,16 @@ describe('the record of one job', () => {
       expected: { id: PENDING.id, created_at: PENDING.created_at, ...ENDED, ...OF_WORKSPACE },
     },
     {
+      scenario: 'takes the worker from the latest build of a workspace',
+      looks: [{ workspaces: [built({ ...ENDED, worker_id: daemonId('d') })] }],
+      expected: { worker_id: daemonId('d') },
+    },
+    {
+      scenario: 'takes the worker from the list of open jobs, which is newer than the others',
+      looks: [{ previousJobs: [{ ...RUNNING, worker_id: daemonId('before') }], jobs: [RUNNING] }],
+      expected: { worker_id: daemonId('d') },
+    },
+    {
       scenario: 'takes the creation time of the build where the job has none',
       looks: [{ workspaces: [built({ created_at: null }, { created_at: ago(6 * MINUTE) })] }],
       expected: { created_at: ago(6 * MINUTE) },
@@ -119,6 +134,30 @@ describe('the record of one job', () => {
     const items = itemsAfter(...looks);
     expect(idsOf(items)).toEqual(['a']);
     expect(items[0]).toMatchObject(expected);
+  });
+
+  it('keeps the status of a job that has ended when an older list still shows it running', () => {
+    const [job] = itemsAfter({ previousJobs: [SUCCEEDED] }, { jobs: [RUNNING] });
+    expect(job).toEqual(SUCCEEDED);
+  });
+
+  it.each<{ field: string; news: Partial<Job> }>([
+    { field: 'started_at', news: { started_at: ago(4 * MINUTE) } },
+    { field: 'completed_at', news: { completed_at: ago(MINUTE) } },
+    { field: 'canceled_at', news: { canceled_at: ago(MINUTE) } },
+    { field: 'error', news: { error: 'hung' } },
+    { field: 'worker_id', news: { worker_id: daemonId('d') } },
+    { field: 'worker_name', news: { worker_name: 'cpu-1' } },
+    { field: 'initiator_id', news: { initiator_id: 'anna' } },
+    { field: 'reason', news: { reason: 'dashboard' } },
+    { field: 'workspace_id', news: { metadata: { workspace_id: 'w' } } },
+    { field: 'workspace_name', news: { metadata: { workspace_name: 'mine' } } },
+    { field: 'template_id', news: { metadata: { template_id: 't' } } },
+    { field: 'template_name', news: { metadata: { template_name: 'linux' } } },
+    { field: 'workspace_build_transition', news: { metadata: { workspace_build_transition: 'stop' } } },
+  ])('takes $field from a later list, and keeps it when the next list lacks it', ({ news }) => {
+    const later = itemsAfter({ jobs: [BARE] }, { jobs: [{ ...BARE, ...news }] }, { jobs: [BARE] });
+    expect(later[0]).toMatchObject(news);
   });
 
   it.each([
@@ -246,6 +285,8 @@ it('reads a list of workspaces once while it is the same object', () => {
     record.recentJobs(ORGANIZATION, { ...seen(given), workspaces: own });
   look({});
   look({ jobs: [aJob()] });
+  record.recentJobs(ORGANIZATION, seen({}));
+  look({});
   expect(reads).toBe(1);
   look({}, { status: 'ok', items: [built({ id: jobId('b'), ...ENDED })] });
   expect(idsOf(look({}, workspaces).items)).toContain('b');

@@ -200,6 +200,11 @@ const VALUES: readonly Refused[] = [
   },
 ];
 
+it('takes the full ARN of a secret, which ends with a random suffix', () => {
+  const secret = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:coder/cpu-AbCdEf';
+  expect(problemsOf({ pool: { key: { secret }, secrets: { TF_TOKEN: { secret } } } })).toBe('');
+});
+
 it.each(VALUES)('refuses a wrong value: $says', ({ says, ...written }) => {
   expect(problemsOf(written)).toContain(says);
 });
