@@ -1,6 +1,7 @@
 /** Compares an answer of coderd with recorded ones of tested releases, as far as the product needs it. */
 import * as z from 'zod';
 import { refusalOf } from '../../../lambda/adapters/coderd/http/answer.ts';
+import { isRowsSchema, type Rows, readingOfRows } from '../../../lambda/adapters/shared/rows.ts';
 import { describeSchemaMismatch } from '../../../lambda/adapters/shared/schema-mismatch.ts';
 import { compareVersion } from '../../../lambda/decision/model/version.ts';
 import type { DeepQuestion } from './read-only-steps.ts';
@@ -82,13 +83,11 @@ type ReadingAnswer = {
 
 function compareReading({ schema, answer, samples, version }: ReadingAnswer): Verdict {
   const tested = '200 with what the product reads';
-  const parsed = schema.safeParse(answer.body);
+  const misfit = misfitOf(schema, answer.body);
   if (answer.body === undefined)
     return { kind: 'differs', isUnreadable: true, said: describe(answer), tested };
-  if (!parsed.success) {
-    const misfit = `200 with another shape, ${describeSchemaMismatch(parsed.error, answer.body)}`;
-    return { kind: 'differs', isUnreadable: true, said: misfit, tested };
-  }
+  if (misfit !== undefined)
+    return { kind: 'differs', isUnreadable: true, said: `200 with another shape, ${misfit}`, tested };
   const missing = fieldsRead(schema).filter(
     (field) =>
       !isLater(field, version) && share(samples, field) === 'all' && share([answer.body], field) === 'none',
@@ -96,6 +95,13 @@ function compareReading({ schema, answer, samples, version }: ReadingAnswer): Ve
   if (missing.length === 0) return { kind: 'same', isEmpty: isEmptyList(answer.body) };
   const names = missing.map((field) => field.join('.')).join(', ');
   return { kind: 'differs', isUnreadable: false, said: `200 without ${names}`, tested: `200 with ${names}` };
+}
+
+/** What of the answer cannot be read. A row that the product leaves out counts. */
+function misfitOf(schema: z.ZodType, body: unknown): string | undefined {
+  const { data, error } = schema.safeParse(body);
+  if (error !== undefined) return describeSchemaMismatch(error, body);
+  return isRowsSchema(schema) ? readingOfRows('the list', data as Rows<unknown>).error : undefined;
 }
 
 function isLater(field: Field, version: string): boolean {
@@ -127,7 +133,8 @@ type Field = readonly string[];
 
 /** The paths of all fields that a schema names. Lists are not a step of a path. */
 function fieldsRead(schema: z.ZodType): readonly Field[] {
-  return [...fieldsOf(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }))];
+  const read = isRowsSchema(schema) ? z.array(schema.row) : schema;
+  return [...fieldsOf(z.toJSONSchema(read, { io: 'input', unrepresentable: 'any' }))];
 }
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;

@@ -1,16 +1,18 @@
 /** The questions of a transcript whose answers the product reads. They change nothing, and their answers are short. */
 import * as z from 'zod';
 import {
+  daemonRows,
+  jobRows,
+  memberRows,
+  organizationRows,
+  templateRows,
+  workspacesPageSchema,
+} from '../../../lambda/adapters/coderd/http/lists.ts';
+import {
   apiKeySchema,
   buildInfoSchema,
-  daemonSchema,
-  jobSchema,
-  listedTemplateSchema,
-  memberSchema,
-  organizationSchema,
   templateVersionSchema,
   userSchema,
-  workspacesPageSchema,
 } from '../../../lambda/adapters/coderd/http/schemas.ts';
 import type { Entry, Transcript } from './recordings.ts';
 
@@ -61,17 +63,17 @@ type ReadQuestion = { readonly schema: z.ZodType; readonly more?: readonly Pair[
 
 /** The steps that read, with more parameters that keep the answer small. */
 const READINGS: ReadonlyMap<string, ReadQuestion> = new Map<string, ReadQuestion>([
-  ['no open jobs', { schema: z.array(jobSchema) }],
+  ['no open jobs', { schema: jobRows }],
   ['the build info', { schema: buildInfoSchema }],
-  ['the organizations', { schema: z.array(organizationSchema) }],
+  ['the organizations', { schema: organizationRows }],
   ['the reader itself', { schema: userSchema }],
   ["the reader's token", { schema: apiKeySchema }],
-  ['members', { schema: z.array(memberSchema) }],
-  ['the newest daemon', { schema: z.array(daemonSchema) }],
-  ['daemons seen just now', { schema: z.array(daemonSchema) }],
+  ['members', { schema: memberRows }],
+  ['the newest daemon', { schema: daemonRows }],
+  ['daemons seen just now', { schema: daemonRows }],
   ['workspaces as reader', { schema: workspacesPageSchema, more: [['limit', '1']] }],
-  ['templates as reader', { schema: z.array(listedTemplateSchema) }],
-  ['templates?q=deprecated:true', { schema: z.array(listedTemplateSchema) }],
+  ['templates as reader', { schema: templateRows }],
+  ['templates?q=deprecated:true', { schema: templateRows }],
   ['the active version of linux', { schema: templateVersionSchema }],
   ['authorization check of its organization', { schema: authorizations }],
 ]);

@@ -1,6 +1,6 @@
 /** Parses each object of a list only once (lab/world/base/kept-rows.ts). */
 import * as z from 'zod';
-import { rowSchemas } from '../../../lambda/adapters/shared/rows.ts';
+import { isRowsSchema } from '../../../lambda/adapters/shared/rows.ts';
 
 const parsed = new WeakMap<z.ZodType, WeakMap<object, unknown>>();
 
@@ -11,9 +11,8 @@ export function parseOnce<T extends z.ZodType>(schema: T, value: unknown): z.Zod
 
 /** Undefined if the value has no lists, or something in it does not fit. */
 function remembered(schema: z.ZodType, value: unknown): unknown {
-  const row = rowSchemas.get(schema);
-  if (row !== undefined && Array.isArray(value)) {
-    const items = itemsOf(row, value);
+  if (isRowsSchema(schema) && Array.isArray(value)) {
+    const items = itemsOf(schema.row, value);
     return items && { items, leftOut: [] };
   }
   if (schema instanceof z.ZodArray && Array.isArray(value))

@@ -1,13 +1,14 @@
 /** The token's user and its rights, the license, the default organization, a provisioner key. */
-import * as z from 'zod';
+import type * as z from 'zod';
 import type { OrganizationId } from '../../decision/model/brands.ts';
 import type { Entitlement } from '../../decision/model/snapshot.ts';
 import type { Secret } from '../shared/secret.ts';
-import type { CoderdHttp } from './http/http.ts';
+import { type CoderdHttp, wholeList } from './http/http.ts';
+import { organizationRowsWithDefault } from './http/lists.ts';
 import {
   authorizationSchema,
   entitlementsSchema,
-  organizationSchema,
+  type organizationSchema,
   provisionerKeySchema,
   userSchema,
 } from './http/schemas.ts';
@@ -39,9 +40,8 @@ export async function readMayRunDaemons(http: CoderdHttp, organization: Organiza
 export async function readDefaultOrganization(
   http: CoderdHttp,
 ): Promise<z.output<typeof organizationSchema> | undefined> {
-  const schema = z.array(organizationSchema.extend({ is_default: z.boolean().nullish() }));
-  const { value } = await http.get('/api/v2/organizations', {}, schema);
-  return value.find(({ is_default }) => is_default === true);
+  const { value } = await http.get('/api/v2/organizations', {}, organizationRowsWithDefault);
+  return wholeList(value).find(({ is_default }) => is_default === true);
 }
 
 /** Whether external daemons are licensed (docs/internals/coder.md §3). Throws CoderdError. */

@@ -4,13 +4,14 @@ import { batchesOf } from '../../decision/model/collections.ts';
 import type { BuildInfo, Daemon, ForecastReadings, Job, Reading } from '../../decision/model/snapshot.ts';
 import { compareVersion, filtersDaemons, OLDEST_SERVER } from '../../decision/model/version.ts';
 import type { Coderd, LicenseReading, Organization, SeenJobs } from '../../look/ports.ts';
-import { joinRows, rowsOf } from '../shared/rows.ts';
+import { joinRows } from '../shared/rows.ts';
 import { AnswerTimes } from './answer-times.ts';
 import { Forecast } from './forecast/forecast.ts';
 import type { License } from './hourly.ts';
 import { CoderdError, type CoderdHttp } from './http/http.ts';
+import { daemonRows, jobRows, organizationRows } from './http/lists.ts';
 import { getList, reading, readingOfAll } from './http/reading.ts';
-import { buildInfoSchema, daemonSchema, jobSchema, listPath, organizationSchema } from './http/schemas.ts';
+import { buildInfoSchema, listPath } from './http/schemas.ts';
 import { listJobs } from './job-list.ts';
 import { RememberedJobs } from './job-record.ts';
 import type { TokenExpiry } from './token-expiry.ts';
@@ -19,11 +20,6 @@ import type { TokenExpiry } from './token-expiry.ts';
 const IDS_A_REQUEST = 100;
 /** Of daemons not seen for longer coderd's reaper has ended the job (docs/internals/coder.md §5). */
 const DAEMON_MAX_AGE = '1h';
-
-// Building a schema takes longer than parsing a short list with it.
-const organizationList = rowsOf(organizationSchema);
-const daemonList = rowsOf(daemonSchema);
-const jobList = rowsOf(jobSchema);
 
 export const ROLE =
   "the token's user needs the organization template admin role there, or a custom role with provisioner_jobs:read";
@@ -68,7 +64,7 @@ export class CoderdAdapter implements Coderd {
 
   organizations(signal?: AbortSignal): Promise<Reading<Organization>> {
     return reading({ what: 'listing organizations' }, () =>
-      this.#http.get('/api/v2/organizations', {}, organizationList, { signal }),
+      this.#http.get('/api/v2/organizations', {}, organizationRows, { signal }),
     );
   }
 
@@ -85,7 +81,7 @@ export class CoderdAdapter implements Coderd {
         return listJobs(http, organization, {
           filter: { status: 'pending,running' },
           limit,
-          rows: jobList,
+          rows: jobRows,
           signal,
         });
       }),
@@ -101,7 +97,7 @@ export class CoderdAdapter implements Coderd {
             listJobs(http, organization, {
               filter: { ids: batch.join(',') },
               limit: '0',
-              rows: jobList,
+              rows: jobRows,
               signal,
             }),
           ),
@@ -122,7 +118,7 @@ export class CoderdAdapter implements Coderd {
     return readingOfAll(
       { what: `listing provisioner daemons of organization "${organization.name}"`, role: ROLE },
       (limit) =>
-        getList(this.#http, listPath(organization, 'provisionerdaemons'), { limit, ...offline }, daemonList, {
+        getList(this.#http, listPath(organization, 'provisionerdaemons'), { limit, ...offline }, daemonRows, {
           signal,
         }),
     );

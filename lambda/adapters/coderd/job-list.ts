@@ -6,7 +6,7 @@
 import * as z from 'zod';
 import { ownValue } from '../../decision/model/collections.ts';
 import type { Organization } from '../../look/ports.ts';
-import { type Rows, rowSchemas } from '../shared/rows.ts';
+import type { Rows, RowsSchema } from '../shared/rows.ts';
 import { CoderdError, type Document } from './http/http.ts';
 import { getList, type ReadableHttp } from './http/reading.ts';
 import { listPath } from './http/schemas.ts';
@@ -17,8 +17,7 @@ type Asked<T> = {
   readonly filter: Filter;
   /** 0: all. */
   readonly limit: string;
-  /** A list of `rowsOf`. */
-  readonly rows: z.ZodType<Rows<T>>;
+  readonly rows: RowsSchema<T>;
   /** Ends the requests. @default never */
   readonly signal?: AbortSignal | undefined;
 };
@@ -63,10 +62,10 @@ const pageSchema = z.object({ jobs: z.array(z.unknown()), count: z.int().nonnega
 /** Reads an answer in either form, and keeps the count of the second one. */
 class Page<T> {
   count: number | undefined;
-  readonly schema: z.ZodType<Rows<T>>;
+  readonly schema: RowsSchema<T>;
 
-  constructor(rows: z.ZodType<Rows<T>>) {
-    this.schema = z
+  constructor(rows: RowsSchema<T>) {
+    const schema = z
       .unknown()
       .transform((answer) => {
         const { data } = pageSchema.safeParse(answer);
@@ -74,7 +73,6 @@ class Page<T> {
         return data?.jobs ?? answer;
       })
       .pipe(rows);
-    const row = rowSchemas.get(rows);
-    if (row !== undefined) rowSchemas.set(this.schema, row);
+    this.schema = Object.assign(schema, { row: rows.row });
   }
 }

@@ -13,8 +13,12 @@ export type Rows<T> = {
 /** What the row belongs to, as far as it can be read. */
 type OwnerOf = (row: unknown) => string | undefined;
 
-/** The schemas that `rowsOf` made, with that of one row. */
-export const rowSchemas = new WeakMap<z.ZodType, z.ZodType>();
+/** The schema of a list, and that of one row of it. */
+export type RowsSchema<T> = z.ZodType<Rows<T>> & { readonly row: z.ZodType<T> };
+
+export function isRowsSchema(schema: z.ZodType): schema is RowsSchema<unknown> {
+  return 'row' in schema;
+}
 
 /** A list. It does not fit if it has rows and none can be read: then their format has changed. */
 export function rowsOf<T extends z.ZodType>(row: T, ownerOf: OwnerOf = () => undefined) {
@@ -28,8 +32,7 @@ export function rowsOf<T extends z.ZodType>(row: T, ownerOf: OwnerOf = () => und
         context.issues.push({ code: 'custom', path: [...path], message, input: values });
     return rows;
   });
-  rowSchemas.set(schema, row);
-  return schema;
+  return Object.assign(schema, { row });
 }
 
 function readEach<T extends z.ZodType>(

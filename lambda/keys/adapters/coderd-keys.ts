@@ -5,20 +5,22 @@
 import * as z from 'zod';
 import { describeAnswer, errorBodyOf, type RawAnswer } from '../../adapters/coderd/http/answer.ts';
 import { CoderdError } from '../../adapters/coderd/http/http.ts';
+import { daemonRows, keyRows, organizationRows } from '../../adapters/coderd/http/lists.ts';
 import {
   authorizationSchema,
-  daemonSchema,
+  buildInfoSchema,
+  type daemonSchema,
+  listedKeySchema,
   listPath,
-  organizationSchema,
-  provisionerKeySchema,
 } from '../../adapters/coderd/http/schemas.ts';
+import { type Rows, readingOfRows } from '../../adapters/shared/rows.ts';
 import { describeSchemaMismatch } from '../../adapters/shared/schema-mismatch.ts';
 import { Secret } from '../../adapters/shared/secret.ts';
-import { time } from '../../adapters/shared/time.ts';
 import type { EpochMs, OrganizationId } from '../../decision/model/brands.ts';
 import { messageOf } from '../../decision/model/message-of.ts';
 import { parseQuietly } from '../../decision/model/parse-quietly.ts';
 import type { Tags } from '../../decision/model/tags.ts';
+import { filtersDaemons, isKnownVersion } from '../../decision/model/version.ts';
 import { KeysError } from '../model/keys-error.ts';
 import type {
   KeyClock,
@@ -57,7 +59,7 @@ export class CoderdKeys implements ProvisionerKeys {
   async organizations(): Promise<readonly Organization[]> {
     const doing = 'listing organizations';
     const answer = await this.#ask(doing, { method: 'GET', path: '/api/v2/organizations' });
-    return readBody(doing, answer, z.array(organizationSchema));
+    return readWhole(doing, answer, organizationRows);
   }
 
   async rights(organizations: readonly OrganizationId[]): Promise<ReadonlyMap<OrganizationId, Rights>> {
@@ -82,7 +84,7 @@ export class CoderdKeys implements ProvisionerKeys {
   async inspect(key: Secret): Promise<KeyFacts | undefined> {
     const doing = 'asking coderd about a provisioner key';
     const answer = await this.#answer(doing, { method: 'GET', path: '/api/v2/provisionerkeys/self', key });
-    if (answer.statusCode === 200) return readBody(doing, answer, keySchema);
+    if (answer.statusCode === 200) return factsOf(readBody(doing, answer, listedKeySchema));
     if ((answer.statusCode === 401 || answer.statusCode === 400) && isAboutKeys(answer)) return undefined;
     throw unanswered(doing, answer);
   }
@@ -90,7 +92,7 @@ export class CoderdKeys implements ProvisionerKeys {
   async list(organization: Organization): Promise<Listed<KeyFacts>> {
     const doing = `listing provisioner keys of organization "${organization.name}"`;
     const answer = await this.#ask(doing, { method: 'GET', path: listPath(organization, 'provisionerkeys') });
-    const items = readBody(doing, answer, z.array(keySchema));
+    const items = readWhole(doing, answer, keyRows).map(factsOf);
     if (items.length === 0 && !(await this.#rightsIn(organization)).read)
       throw new KeysError('forbidden', `${doing}: the list is empty, as the role lacks the right; ${ROLE}`);
     return { items, now: this.#timeOf(answer) };
@@ -99,19 +101,14 @@ export class CoderdKeys implements ProvisionerKeys {
   async daemons(organization: Organization): Promise<Listed<SeenDaemon>> {
     const doing = `listing provisioner daemons of organization "${organization.name}"`;
     const path = listPath(organization, 'provisionerdaemons');
-    const whole = await this.#answer(doing, { method: 'GET', path, query: { limit: '0', offline: 'true' } });
-    // Before 2.26 the parameter is unknown, and offline daemons are always listed
-    // (docs/internals/coder.md §2).
+    const all = await this.#answer(doing, { method: 'GET', path, query: { limit: '0', offline: 'true' } });
+    if (all.statusCode === 400) await this.#mustListOffline(doing, all);
     const answer =
-      whole.statusCode === 400
+      all.statusCode === 400
         ? await this.#answer(doing, { method: 'GET', path, query: { limit: '0' } })
-        : whole;
+        : all;
     if (answer.statusCode !== 200) throw errorOf(doing, answer);
-    const items = readBody(doing, answer, z.array(daemonSchema)).map(({ name, key_id, ...seen }) => ({
-      name,
-      keyId: key_id ?? undefined,
-      lastSeenAt: seen.last_seen_at ?? seen.created_at,
-    }));
+    const items = readWhole(doing, answer, daemonRows).map((row) => seenOf(doing, row));
     return { items, now: this.#timeOf(answer) };
   }
 
@@ -157,6 +154,16 @@ export class CoderdKeys implements ProvisionerKeys {
 
   async #rightsIn({ id }: Organization): Promise<Rights> {
     return (await this.rights([id])).get(id) ?? NO_RIGHTS;
+  }
+
+  /**
+   * coderd has refused the parameter. Before 2.26 it is unknown, and offline daemons are always listed
+   * (docs/internals/coder.md §2). Any other list may lack them.
+   */
+  async #mustListOffline(doing: string, refused: RawAnswer): Promise<void> {
+    const answer = await this.#ask(doing, { method: 'GET', path: '/api/v2/buildinfo' });
+    const { version } = readBody(doing, answer, buildInfoSchema);
+    if (!isKnownVersion(version) || filtersDaemons(version)) throw errorOf(doing, refused);
   }
 
   async #ask(doing: string, request: CoderdRequest): Promise<RawAnswer> {
@@ -229,11 +236,29 @@ function readBody<T extends z.ZodType>(
   throw new KeysError('unanswered', message);
 }
 
-const keySchema = provisionerKeySchema
-  .extend({ id: z.string(), created_at: time })
-  .transform(
-    ({ tags, created_at: createdAt, ...key }): KeyFacts => ({ ...key, tags: tags ?? {}, createdAt }),
-  );
+/** A whole list: what is left out could be what a key is needed for. */
+function readWhole<T>(doing: string, answer: RawAnswer, schema: z.ZodType<Rows<T>>): readonly T[] {
+  const { error, items } = readingOfRows(doing, readBody(doing, answer, schema));
+  if (error !== undefined) throw new KeysError('unanswered', `${error}. ${REPORT}`);
+  return items;
+}
+
+/** Without its key, or the time when it was last seen, a daemon may hold any key now. */
+function seenOf(
+  doing: string,
+  { name, key_id: keyId, last_seen_at: lastSeenAt }: z.output<typeof daemonSchema>,
+): SeenDaemon {
+  if (keyId && lastSeenAt != null) return { name, keyId, lastSeenAt };
+  const missing = keyId ? 'last_seen_at' : 'key_id';
+  throw new KeysError('unanswered', `${doing}: daemon "${name}" has no ${missing}. ${REPORT}`);
+}
+
+const REPORT =
+  'Keys are kept until the list is whole. Look for a newer release of the autoscaler, or report this';
+
+function factsOf({ tags, created_at: createdAt, ...key }: z.output<typeof listedKeySchema>): KeyFacts {
+  return { ...key, tags: tags ?? {}, createdAt };
+}
 
 /** codersdk.CreateProvisionerKeyResponse. */
 const createdSchema = z.object({ key: z.string().min(1) });

@@ -20,7 +20,7 @@ export type Rights = { readonly read: boolean; readonly create: boolean; readonl
 
 export type SeenDaemon = {
   readonly name: string;
-  readonly keyId: string | undefined;
+  readonly keyId: string;
   readonly lastSeenAt: EpochMs;
 };
 

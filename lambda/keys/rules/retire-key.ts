@@ -67,7 +67,7 @@ function judgeUse(key: KeyFacts, pool: string, secret: PoolSecretFacts, facts: R
   const { daemons } = facts;
   if (tasks === undefined || daemons === undefined) return 'in-doubt';
   const old = tasks.filter(({ createdAt }) => createdAt < secret.changedAt + SWITCH_MARGIN_MS);
-  const current = daemons.items.filter(({ keyId }) => keyId !== undefined && secret.current.has(keyId));
+  const current = daemons.items.filter(({ keyId }) => secret.current.has(keyId));
   const hasCurrent = new Set(current.map(({ name }) => name));
   if (old.some(({ id }) => !hasCurrent.has(`${pool}-${id}`))) return 'in-use-by-a-task';
   return wasSeen(key, daemons, UNSEEN_MS) ? 'in-use-by-a-daemon' : 'unused';

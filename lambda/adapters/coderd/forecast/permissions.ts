@@ -12,13 +12,10 @@ import type {
 } from '../../../decision/model/snapshot.ts';
 import { filtersDaemons } from '../../../decision/model/version.ts';
 import type { Organization } from '../../../look/ports.ts';
-import { rowsOf } from '../../shared/rows.ts';
 import type { CoderdHttp } from '../http/http.ts';
+import { daemonRows, memberRows } from '../http/lists.ts';
 import { reading } from '../http/reading.ts';
-import { authorizationSchema, daemonSchema, listPath, memberSchema } from '../http/schemas.ts';
-
-const memberList = rowsOf(memberSchema);
-const daemonList = rowsOf(daemonSchema);
+import { authorizationSchema, listPath } from '../http/schemas.ts';
 
 type ResourceType = 'workspace' | 'template';
 
@@ -74,11 +71,11 @@ export async function readEvidence(
   const query = { status: 'offline', max_age: MAX_AGE, limit: String(MOST_DAEMONS) };
   const readMembers = (): Promise<Reading<Member>> =>
     reading({ what: `listing members of organization "${name}"` }, () =>
-      http.get(listPath(organization, 'members'), {}, memberList, { signal }),
+      http.get(listPath(organization, 'members'), {}, memberRows, { signal }),
     );
   const readDaemons = (): Promise<Reading<Daemon>> =>
     reading({ what: `listing offline daemons of organization "${name}"`, limit: MOST_DAEMONS }, () =>
-      http.get(listPath(organization, 'provisionerdaemons'), query, daemonList, { signal }),
+      http.get(listPath(organization, 'provisionerdaemons'), query, daemonRows, { signal }),
     );
   // older servers list offline daemons with the others
   if (!filtersDaemons(build?.version)) return { members: await readMembers() };

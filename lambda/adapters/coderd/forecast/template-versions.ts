@@ -4,7 +4,8 @@ import { unique } from '../../../decision/model/collections.ts';
 import type { Tags } from '../../../decision/model/tags.ts';
 import { joinRows, type Rows } from '../../shared/rows.ts';
 import type { CoderdHttp, Document } from '../http/http.ts';
-import { type listedTemplateSchema, templateRows, templateVersionSchema } from '../http/schemas.ts';
+import { templateRows } from '../http/lists.ts';
+import { type listedTemplateSchema, templateVersionSchema } from '../http/schemas.ts';
 import { settleAll } from './settle-all.ts';
 
 export type VersionTags = {

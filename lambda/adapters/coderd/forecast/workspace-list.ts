@@ -7,8 +7,8 @@ import { unique } from '../../../decision/model/collections.ts';
 import type { Reading, Workspace } from '../../../decision/model/snapshot.ts';
 import { joinRows, type Rows, readingOfRows } from '../../shared/rows.ts';
 import { CoderdError, type CoderdHttp, type Document } from '../http/http.ts';
+import { workspacesPageSchema } from '../http/lists.ts';
 import { failure } from '../http/reading.ts';
-import { workspacesPageSchema } from '../http/schemas.ts';
 import { isFulfilled, isRejected, settleAll } from './settle-all.ts';
 
 /** Rows in one page: for each page coderd's database evaluates all workspaces (docs/internals/coder.md §11). */

@@ -3,7 +3,6 @@ import * as z from 'zod';
 import type { DaemonId, JobId, OrganizationId } from '../../../decision/model/brands.ts';
 import { sharedTags } from '../../../decision/model/tags.ts';
 import { mapping } from '../../../shared/mapping.ts';
-import { rowsOf, textAt } from '../../shared/rows.ts';
 import { time } from '../../shared/time.ts';
 
 export function listPath(
@@ -141,18 +140,8 @@ export const templateSchema = z.object({
 /** `name` is used in messages. */
 export const listedTemplateSchema = templateSchema.extend({ name: z.string() });
 
-const organizationOf = (row: unknown) => textAt(row, 'organization_id');
-
-export const templateRows = rowsOf(listedTemplateSchema, organizationOf);
-
 /** By template id. */
 export const activeVersionTagsSchema = mapping(z.string(), tags);
-
-/** docs/internals/coder.md §10. `count`: the number of workspaces on all pages. */
-export const workspacesPageSchema = z.object({
-  workspaces: rowsOf(workspaceSchema, organizationOf),
-  count: z.int().min(0),
-});
 
 /** docs/internals/coder.md §10: `GET /api/v2/templateversions/{id}`. */
 export const templateVersionSchema = z.object({ job: z.object({ tags }) });
@@ -196,3 +185,6 @@ export const provisionerKeySchema = z.object({
   organization: branded<OrganizationId>(),
   tags: tags.nullish(),
 });
+
+/** The same, in a list of keys, or of a key that asks about itself. */
+export const listedKeySchema = provisionerKeySchema.extend({ id: z.string(), created_at: time });
