@@ -37,7 +37,15 @@ async function keysAfter(change: (rows: readonly Row[]) => unknown, list = DAEMO
 
 function withRows(answer: RawAnswer, change: (rows: readonly Row[]) => unknown): RawAnswer {
   if (answer.statusCode !== 200) return answer;
-  return { ...answer, text: JSON.stringify(change(JSON.parse(answer.text) as Row[])) };
+  const body: unknown = JSON.parse(answer.text);
+  const changed = Array.isArray(body) ? change(body) : ofPage(body as Row, change);
+  return { ...answer, text: JSON.stringify(changed) };
+}
+
+/** Of a list that is a field of the answer. */
+function ofPage(page: Row, change: (rows: readonly Row[]) => unknown): unknown {
+  const [name, rows] = Object.entries(page).find(([, value]) => Array.isArray(value)) ?? ['rows', []];
+  return { ...page, [name]: change(rows as readonly Row[]) };
 }
 
 /** Undefined: without the field. */

@@ -82,6 +82,7 @@ type ReadingAnswer = {
 };
 
 function compareReading({ schema, answer, samples, version }: ReadingAnswer): Verdict {
+  const rowsIn = (body: unknown) => (isRowsSchema(schema) ? listIn(body) : body);
   const tested = '200 with what the product reads';
   const misfit = misfitOf(schema, answer.body);
   if (answer.body === undefined)
@@ -90,7 +91,9 @@ function compareReading({ schema, answer, samples, version }: ReadingAnswer): Ve
     return { kind: 'differs', isUnreadable: true, said: `200 with another shape, ${misfit}`, tested };
   const missing = fieldsRead(schema).filter(
     (field) =>
-      !isLater(field, version) && share(samples, field) === 'all' && share([answer.body], field) === 'none',
+      !isLater(field, version) &&
+      share(samples.map(rowsIn), field) === 'all' &&
+      share([rowsIn(answer.body)], field) === 'none',
   );
   if (missing.length === 0) return { kind: 'same', isEmpty: isEmptyList(answer.body) };
   const names = missing.map((field) => field.join('.')).join(', ');
@@ -111,8 +114,13 @@ function isLater(field: Field, version: string): boolean {
 
 /** Whether the body is an empty list, or a page with an empty list. */
 function isEmptyList(body: unknown): boolean {
-  const list = isObject(body) ? Object.values(body).find(Array.isArray) : body;
+  const list = listIn(body);
   return Array.isArray(list) && list.length === 0;
+}
+
+/** The list of a page, or the body itself. */
+function listIn(body: unknown): unknown {
+  return isObject(body) ? Object.values(body).find(Array.isArray) : body;
 }
 
 /** The recorded answers at this path, for any user and any parameters. */

@@ -1,12 +1,22 @@
 /** What `doctor --deep` says of a list whose rows the product leaves out. */
 import { expect, it } from 'vitest';
+import * as z from 'zod';
 import { compareWithAll } from '../../../cli/doctor/answers/answer-differences.ts';
+import type { DeepQuestion } from '../../../cli/doctor/answers/read-only-steps.ts';
 import { memberRows } from '../../../lambda/adapters/coderd/http/lists.ts';
 
-const QUESTION = {
-  ...{ step: 'members', method: 'GET', path: '/organizations/{organization}/members', query: [] },
-  schema: memberRows,
-} as const;
+const QUESTION: DeepQuestion = {
+  ...{ step: 'members', path: '/organizations/{organization}/members', query: [] },
+  ...{ method: 'GET', schema: memberRows },
+};
+/** Of a release that gives a page instead of a list, which its reader has learned. */
+const PAGE = Object.assign(
+  z
+    .object({ members: z.array(z.unknown()) })
+    .transform(({ members }) => members)
+    .pipe(memberRows),
+  { row: memberRows.row },
+);
 const asked = 'GET /organizations/{organization}/members as reader';
 const TESTED = {
   version: 'v2.36.0',
@@ -23,6 +33,14 @@ it.each([
     },
     because: 'a look would leave a row out',
   },
-])('is $verdict.kind, because $because', ({ body, verdict }) => {
-  expect(compareWithAll(QUESTION, { status: 200, body }, TESTED as never)).toMatchObject(verdict);
+  {
+    body: { members: [{ user_id: 'a' }], count: 1 },
+    schema: PAGE,
+    verdict: { kind: 'same' },
+    because: 'the rows of a page have all fields',
+  },
+])('is $verdict.kind, because $because', ({ body, verdict, schema = memberRows }) => {
+  expect(compareWithAll({ ...QUESTION, schema }, { status: 200, body }, TESTED as never)).toMatchObject(
+    verdict,
+  );
 });
