@@ -481,7 +481,7 @@ type FindingFields = {
   /** `seconds`: how long coderd took for its lists of jobs. Even one look a minute costs its database much. */
   'jobs-list-slow': { seconds: number; jobs: number };
   'token-expires': { at: IsoTime };
-  /** What no test on AWS has shown. */
+  /** coderd accepts external daemons until the grace period of its license ends. */
   'license-in-grace': object;
   'license-missing': object;
   'server-too-old': { version: string; oldest: string };
