@@ -6,12 +6,17 @@ import { coderdHandler } from '../../lab/world/coderd/routes/http.ts';
 import { World } from '../../lab/world/world.ts';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import type { CoderdHttpOptions } from '../../lambda/adapters/coderd/http/http.ts';
-import { PATIENCE_OF_A_LOOK, parseRetryAfterMs } from '../../lambda/adapters/coderd/http/retries.ts';
+import {
+  PATIENCE_OF_A_LOOK,
+  parseRetryAfterMs,
+  withRetries,
+} from '../../lambda/adapters/coderd/http/retries.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import type { EpochMs, JobId, OrganizationId } from '../../lambda/decision/model/brands.ts';
 import { compareVersion } from '../../lambda/decision/model/version.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
 import { START } from '../support/lab.ts';
+import { NOW, SECOND } from '../support/parts.ts';
 import { coderdClient, makeCertificate, serve as servePlain, serveTls } from '../support/servers.ts';
 
 const certificate = makeCertificate();
@@ -463,10 +468,28 @@ it.each([
   { header: '3', expected: 3000 },
   { header: '0', expected: 0 },
   { header: 'Thu, 01 Jan 1970 00:00:00 GMT', expected: 0 },
+  { header: new Date(NOW + 4 * SECOND).toUTCString(), expected: 4000 },
   { header: 'soon', expected: undefined },
   { header: undefined, expected: undefined },
 ])('parses Retry-After $header as $expected ms', ({ header, expected }) => {
-  expect(parseRetryAfterMs(header)).toBe(expected);
+  expect(parseRetryAfterMs(header, NOW)).toBe(expected);
+});
+
+it('waits until the date of Retry-After by the injected clock', async () => {
+  const busy = { statusCode: 503, headers: { 'retry-after': new Date(NOW).toUTCString() } };
+  const answersAt = async (now: number): Promise<number> => {
+    let answers = 0;
+    const act = async () => {
+      answers += 1;
+      return answers < 2 ? busy : { statusCode: 200, headers: {} };
+    };
+    const { signal } = new AbortController();
+    await withRetries(act, { retryMs: 5_000, signal, now: () => now });
+    return answers;
+  };
+  expect(await answersAt(NOW)).toBe(2);
+  // a look does not wait for six seconds
+  expect(await answersAt(NOW - 6 * SECOND)).toBe(1);
 });
 
 it.each([

@@ -214,7 +214,8 @@ export class CoderdHttp {
       });
     };
     const describe = (cause: unknown): string => describeUnreachable(cause, this.#proxy, isAnswering);
-    const retried = (): Promise<RawAnswer> => withRetries(once, { ...this.#patience, signal: budget });
+    const retried = (): Promise<RawAnswer> =>
+      withRetries(once, { ...this.#patience, signal: budget, now: this.#now });
     const answer = (question.once ? once() : retried()).catch((cause) => {
       if (cause?.code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') throw this.#tooLong(cause);
       throw new CoderdError('unreachable', describe(cause), { cause });

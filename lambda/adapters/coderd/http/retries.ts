@@ -35,17 +35,21 @@ const FINAL_ERRORS: ReadonlySet<unknown> = new Set([
   'UND_ERR_RES_EXCEEDED_MAX_SIZE',
 ]);
 
-type RetryLimits = Omit<Patience, 'silentMs'> & { readonly signal: AbortSignal };
+type RetryLimits = Omit<Patience, 'silentMs'> & {
+  readonly signal: AbortSignal;
+  /** The clock by which a date in `Retry-After` counts. */
+  readonly now: () => number;
+};
 
 /** Tries up to three times. Returns the last answer, whatever its status, or throws the last error. */
 export async function withRetries<T extends Answered>(
   act: () => Promise<T>,
-  { retryMs, firstRetryMs = FIRST_RETRY_MS, signal }: RetryLimits,
+  { retryMs, firstRetryMs = FIRST_RETRY_MS, signal, now }: RetryLimits,
 ): Promise<T> {
   for (let failures = 1; ; failures += 1) {
     const [outcome] = await Promise.allSettled([act()]);
     const ownMs = firstRetryMs * 2 ** (failures - 1);
-    const waitMs = failures > MAX_RETRIES || signal.aborted ? undefined : retryWaitMs(outcome, ownMs);
+    const waitMs = failures > MAX_RETRIES || signal.aborted ? undefined : retryWaitMs(outcome, ownMs, now());
     if (waitMs !== undefined && waitMs <= retryMs) await sleep(waitMs, undefined, { signal });
     else if (outcome.status === 'fulfilled') return outcome.value;
     else throw outcome.reason;
@@ -53,17 +57,21 @@ export async function withRetries<T extends Answered>(
 }
 
 /** Milliseconds before the next try: as the answer asks, else `ownMs`. Undefined if another try would not help. */
-function retryWaitMs(outcome: PromiseSettledResult<Answered>, ownMs: number): number | undefined {
+function retryWaitMs(
+  outcome: PromiseSettledResult<Answered>,
+  ownMs: number,
+  now: number,
+): number | undefined {
   if (outcome.status === 'rejected') return FINAL_ERRORS.has(outcome.reason?.code) ? undefined : ownMs;
   const { statusCode, headers } = outcome.value;
   if (!RETRIED_STATUS.has(statusCode)) return undefined;
-  return parseRetryAfterMs(headers['retry-after']) ?? ownMs;
+  return parseRetryAfterMs(headers['retry-after'], now) ?? ownMs;
 }
 
 /** `Retry-After` in milliseconds: seconds or a date (RFC 9110). */
 export function parseRetryAfterMs(
   header: string | readonly string[] | undefined,
-  now = Date.now(),
+  now: number,
 ): number | undefined {
   if (header === undefined) return undefined;
   const seconds = Number(header);
