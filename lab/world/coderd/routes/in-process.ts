@@ -8,6 +8,7 @@ import {
   CoderdError,
   CoderdHttp,
   type Document,
+  errorOf,
   WHOLE_MS,
 } from '../../../../lambda/adapters/coderd/http/http.ts';
 import { PATIENCE_OF_A_LOOK } from '../../../../lambda/adapters/coderd/http/retries.ts';
@@ -81,7 +82,7 @@ export class InProcessCoderd extends CoderdHttp {
     const { status, body, cost } = answerOf(this.#model, { ...asked, url, headers: {} }, ANYBODY);
     if (status !== 200) {
       const text = JSON.stringify(body);
-      throw this.errorOf(path, { statusCode: status, headers: {}, text, date: inSeconds(at) });
+      throw errorOf({ statusCode: status, headers: {}, text, date: inSeconds(at) });
     }
     const result = parseOnce(schema, body);
     if (!result.success) throw new CoderdError('misfit', describeSchemaMismatch(result.error, body));

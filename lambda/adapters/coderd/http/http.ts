@@ -96,7 +96,7 @@ export class CoderdHttp {
   readonly #until: AbortSignal | undefined;
   readonly #mostBytes: number;
   readonly #now: () => EpochMs;
-  readonly #pauses = new Map<string, { readonly until: number; readonly asked: string }>();
+  readonly #pauses = new Map<string, Pause>();
   readonly #options: CoderdHttpOptions;
 
   constructor(options: CoderdHttpOptions, dispatcher?: FreshDispatcher) {
@@ -148,7 +148,7 @@ export class CoderdHttp {
     schema: T,
   ): Promise<Document<z.output<T>>> {
     const answer = await this.#request({ method: 'GET', path }, credentials, this.#budget());
-    if (answer.statusCode !== 200) throw this.errorOf(path, answer);
+    this.#mustSucceed(path, answer);
     return { value: parse(schema, answer), date: answer.date };
   }
 
@@ -181,7 +181,7 @@ export class CoderdHttp {
     const first = await this.#send(question, budget, { fresh: false });
     const answer = first.statusCode === 401 ? await this.#send(question, budget, { fresh: true }) : first;
     if (answer.statusCode === 401) throw refusedAgain(answer);
-    if (answer.statusCode !== 200) throw this.errorOf(question.path, answer);
+    this.#mustSucceed(question.path, answer);
     return answer;
   }
 
@@ -271,19 +271,32 @@ export class CoderdHttp {
     return new CoderdError('too-long', message, { cause });
   }
 
-  /** The error that an answer with another status than 200 is. */
-  protected errorOf(path: string, answer: RawAnswer): CoderdError {
-    const code = refusalOf(answer.statusCode);
-    const message = describeAnswer(answer);
-    const retryAfterMs = parseRetryAfterMs(answer.headers['retry-after'], this.#now());
-    const refused = errorBodyOf(answer)?.validations ?? [];
-    if (code !== 'rate-limited' || retryAfterMs === undefined)
-      return new CoderdError(code, message, { refused });
-    const until = this.#now() + Math.min(retryAfterMs, LONGEST_PAUSE_MS);
-    const asked = `a pause of ${Math.ceil(retryAfterMs / 1000)} s`;
-    this.#pauses.set(path, { until, asked });
-    return new CoderdError(code, `${message}; it asks for ${asked}; ${nextTry(until)}`);
+  /** Throws for another status than 200. After a 429 later requests to the path wait for the pause. */
+  #mustSucceed(path: string, answer: RawAnswer): void {
+    if (answer.statusCode === 200) return;
+    const pause = pauseIn(answer, this.#now());
+    if (pause !== undefined) this.#pauses.set(path, pause);
+    throw errorOf(answer, pause);
   }
+}
+
+type Pause = { readonly until: number; readonly asked: string };
+
+/** The pause that coderd asks for with a 429. */
+function pauseIn({ statusCode, headers }: RawAnswer, now: number): Pause | undefined {
+  const retryAfterMs = parseRetryAfterMs(headers['retry-after'], now);
+  if (refusalOf(statusCode) !== 'rate-limited' || retryAfterMs === undefined) return undefined;
+  const until = now + Math.min(retryAfterMs, LONGEST_PAUSE_MS);
+  return { until, asked: `a pause of ${Math.ceil(retryAfterMs / 1000)} s` };
+}
+
+/** The error that an answer with another status than 200 is. `pause`: what coderd asks for. */
+export function errorOf(answer: RawAnswer, pause?: Pause): CoderdError {
+  const code = refusalOf(answer.statusCode);
+  const message = describeAnswer(answer);
+  if (pause !== undefined)
+    return new CoderdError(code, `${message}; it asks for ${pause.asked}; ${nextTry(pause.until)}`);
+  return new CoderdError(code, message, { refused: errorBodyOf(answer)?.validations ?? [] });
 }
 
 function nextTry(until: number): string {
