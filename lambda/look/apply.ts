@@ -24,7 +24,7 @@ export type Failure = {
 };
 
 /** ECS protects at most this many tasks a call (docs/internals/aws.md §1). */
-const TASKS_A_CALL = 10;
+const PROTECTED_A_CALL = 10;
 
 /**
  * Applies all actions until `signal` aborts. Does not throw: a pool that fails is in `failures`,
@@ -84,7 +84,7 @@ function stagesOf(actions: readonly Action[]): readonly (readonly EcsCall[])[] {
   return [
     counts.filter(({ from, to }) => to > from).map(setDesired),
     [...Map.groupBy(writes, ({ pool, kind }) => `${pool} ${kind}`).values()].flatMap((alike) =>
-      batchesOf(alike, TASKS_A_CALL).flatMap(protectionCall),
+      batchesOf(alike, PROTECTED_A_CALL).flatMap(protectionCall),
     ),
     counts.filter(({ from, to }) => to < from).map(setDesired),
   ];
