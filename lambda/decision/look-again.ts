@@ -11,7 +11,14 @@ import { by, sum } from './model/collections.ts';
 import type { Config } from './model/config.ts';
 import type { Plan, PoolPlan } from './model/plan.ts';
 import type { Snapshot } from './model/snapshot.ts';
-import { HOUR_MS, MINUTE_MS } from './model/units.ts';
+import {
+  HOUR_MS,
+  JOBS_A_REQUEST,
+  MANY_SERVICES,
+  MINUTE_MS,
+  SERVICES_A_CALL,
+  TASKS_A_CALL,
+} from './model/units.ts';
 import { PRICES_OF_LOOKS } from './settings/prices.ts';
 import { choiceOf, type StockSet } from './stock/stock-groups.ts';
 
@@ -35,8 +42,6 @@ const LOG_COST = 1e6 * 0.000_002 * (logsGb + logsGbMonth);
 const WAITING_COST = 1e6 * 60 * 45 * 0.5 * lambdaGbSecond;
 /** Half of what is accepted in a minute (docs/internals/coder.md §12, aws.md §2). */
 const MOST_REQUESTS = { coderd: 256, ecs: 600 } as const;
-/** As the adapters ask. With more services they list the tasks of the whole cluster. */
-const [JOBS_A_REQUEST, TASKS_A_REQUEST, MOST_SERVICES, SERVICES_A_REQUEST] = [100, 100, 20, 10];
 
 type Context = {
   readonly config: Config;
@@ -111,10 +116,10 @@ function areAccepted(looks: number, { coder, ecs }: Snapshot): boolean {
 
 /** The calls of one look to ECS, and those among them for lists of tasks. */
 function callsOf({ services, tasks, protections, ownsCluster = false }: Snapshot['ecs']) {
-  const lists = ownsCluster || services.items.length > MOST_SERVICES ? 1 : services.items.length;
-  const ofTasks = 2 * lists + Math.ceil(tasks.items.length / TASKS_A_REQUEST);
-  const ofServices = Math.ceil(services.items.length / SERVICES_A_REQUEST);
-  return { ofTasks, all: ofTasks + ofServices + Math.ceil(protections.items.length / TASKS_A_REQUEST) };
+  const lists = ownsCluster || services.items.length > MANY_SERVICES ? 1 : services.items.length;
+  const ofTasks = 2 * lists + Math.ceil(tasks.items.length / TASKS_A_CALL);
+  const ofServices = Math.ceil(services.items.length / SERVICES_A_CALL);
+  return { ofTasks, all: ofTasks + ofServices + Math.ceil(protections.items.length / TASKS_A_CALL) };
 }
 
 /** Micro-dollars an hour. */

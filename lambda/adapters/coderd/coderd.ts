@@ -2,6 +2,7 @@
 import type { EpochMs, JobId, OrganizationId } from '../../decision/model/brands.ts';
 import { batchesOf } from '../../decision/model/collections.ts';
 import type { BuildInfo, Daemon, ForecastReadings, Job, Reading } from '../../decision/model/snapshot.ts';
+import { JOBS_A_REQUEST } from '../../decision/model/units.ts';
 import { compareVersion, filtersDaemons, OLDEST_SERVER } from '../../decision/model/version.ts';
 import type { Coderd, LicenseReading, Organization, SeenJobs } from '../../look/ports.ts';
 import { joinRows } from '../shared/rows.ts';
@@ -16,8 +17,6 @@ import { listJobs } from './job-list.ts';
 import { RememberedJobs } from './job-record.ts';
 import type { TokenExpiry } from './token-expiry.ts';
 
-/** A URL with 100 UUIDs is shorter than 4 KB. */
-const IDS_A_REQUEST = 100;
 /** Of daemons not seen for longer coderd's reaper has ended the job (docs/internals/coder.md §5). */
 const DAEMON_MAX_AGE = '1h';
 
@@ -93,7 +92,7 @@ export class CoderdAdapter implements Coderd {
     return this.#times.timed(`previous jobs of ${organization.id}`, this.#http, (http) =>
       reading({ what, role: ROLE }, async () => {
         const parts = await Promise.all(
-          batchesOf(ids, IDS_A_REQUEST).map((batch) =>
+          batchesOf(ids, JOBS_A_REQUEST).map((batch) =>
             listJobs(http, organization, {
               filter: { ids: batch.join(',') },
               limit: '0',
@@ -140,7 +139,7 @@ export class CoderdAdapter implements Coderd {
   }
 
   gone({ id }: Organization, open: Reading<Job>): readonly JobId[] {
-    return this.#record.gone(id, open).slice(0, IDS_A_REQUEST);
+    return this.#record.gone(id, open).slice(0, JOBS_A_REQUEST);
   }
 
   async tokenExpiry(now: EpochMs): Promise<EpochMs | undefined> {

@@ -25,7 +25,7 @@ import type { EpochMs, ServiceArn, TaskArn } from '../../decision/model/brands.t
 import { batchesOf, partition } from '../../decision/model/collections.ts';
 import { isForeign, isOwn, POOL_TAG, tagOf } from '../../decision/model/service-tags.ts';
 import type { Protection, Reading, Service, Task } from '../../decision/model/snapshot.ts';
-import { MINUTE_MS } from '../../decision/model/units.ts';
+import { MANY_SERVICES, MINUTE_MS, SERVICES_A_CALL, TASKS_A_CALL } from '../../decision/model/units.ts';
 import { placementEvents } from '../../decision/supply/placement.ts';
 import type { Ecs, NamedService, Refusal } from '../../look/ports.ts';
 import { describeAwsError, THROTTLES } from '../shared/aws-calls.ts';
@@ -37,15 +37,11 @@ import { NO_POOL, protectionRows, serviceRows, taskRows } from './schemas.ts';
 /** The group of a task begins with it, and ends with the name of the service. */
 const SERVICE = 'service:';
 const PAGE = 100;
-const SERVICES_A_CALL = 10;
-const TASKS_A_CALL = 100;
 /** The most stopped tasks to read from a list: a crash loop leaves thousands an hour. */
 const STOPPED_READ = 300;
 /** How long the list of services is kept: longer if nothing shows that it lacks one. */
 const SERVICES_KEPT_MS = { whole: 10 * MINUTE_MS, lacking: MINUTE_MS } as const;
 const STOPPED_KEPT_MS = MINUTE_MS;
-/** With more services than this, lists of the whole cluster take fewer calls in a shared cluster too. */
-const MANY_SERVICES = 20;
 /** Of the tasks of a whole cluster: 30,000 tasks. A look has no time for more. */
 const MOST_PAGES_OF_CLUSTER = 300;
 /** 23 h, the drain request (docs/internals/architecture.md, "The lease"): longer than any build. */
