@@ -104,7 +104,12 @@ function compareReading({ schema, answer, samples, version }: ReadingAnswer): Ve
 function misfitOf(schema: z.ZodType, body: unknown): string | undefined {
   const { data, error } = schema.safeParse(body);
   if (error !== undefined) return describeSchemaMismatch(error, body);
-  return isRowsSchema(schema) ? readingOfRows('the list', data as Rows<unknown>).error : undefined;
+  const lists = isRowsSchema(schema) ? [data] : Object.values(data ?? {}).filter(areRows);
+  return lists.flatMap((rows) => readingOfRows('the list', rows as Rows<unknown>).error ?? [])[0];
+}
+
+function areRows(value: unknown): value is Rows<unknown> {
+  return isObject(value) && Array.isArray(value.items) && Array.isArray(value.leftOut);
 }
 
 function isLater(field: Field, version: string): boolean {
@@ -141,11 +146,20 @@ type Field = readonly string[];
 
 /** The paths of all fields that a schema names. Lists are not a step of a path. */
 function fieldsRead(schema: z.ZodType): readonly Field[] {
-  const read = isRowsSchema(schema) ? z.array(schema.row) : schema;
-  return [...fieldsOf(z.toJSONSchema(read, { io: 'input', unrepresentable: 'any' }))];
+  return [...fieldsOf(documentOf(schema))];
 }
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+/** With the fields of each row: the schema of a list alone takes rows of any kind. */
+function documentOf(schema: z.core.$ZodType): JsonSchema {
+  return z.toJSONSchema(schema, {
+    ...{ io: 'input', unrepresentable: 'any' },
+    override: ({ zodSchema, jsonSchema }) => {
+      if (isRowsSchema(zodSchema)) jsonSchema.items = documentOf(zodSchema.row);
+    },
+  });
+}
 
 function* fieldsOf(schema: z.core.JSONSchema._JSONSchema, path: Field = []): Iterable<Field> {
   if (typeof schema === 'boolean') return;

@@ -16,7 +16,7 @@ type OwnerOf = (row: unknown) => string | undefined;
 /** The schema of a list, and that of one row of it. */
 export type RowsSchema<T> = z.ZodType<Rows<T>> & { readonly row: z.ZodType<T> };
 
-export function isRowsSchema(schema: z.ZodType): schema is RowsSchema<unknown> {
+export function isRowsSchema(schema: z.core.$ZodType): schema is RowsSchema<unknown> {
   return 'row' in schema;
 }
 

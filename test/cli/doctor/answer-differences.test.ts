@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { compareWithAll } from '../../../cli/doctor/answers/answer-differences.ts';
 import type { DeepQuestion } from '../../../cli/doctor/answers/read-only-steps.ts';
-import { memberRows } from '../../../lambda/adapters/coderd/http/lists.ts';
+import { memberRows, workspacesPageSchema } from '../../../lambda/adapters/coderd/http/lists.ts';
 
 const QUESTION: DeepQuestion = {
   ...{ step: 'members', path: '/organizations/{organization}/members', query: [] },
@@ -41,6 +41,32 @@ it.each([
   },
 ])('is $verdict.kind, because $because', ({ body, verdict, schema = memberRows }) => {
   expect(compareWithAll({ ...QUESTION, schema }, { status: 200, body }, TESTED as never)).toMatchObject(
+    verdict,
+  );
+});
+
+it.each([
+  {
+    lacks: 'owner_name',
+    verdict: { kind: 'differs', isUnreadable: false, said: '200 without workspaces.owner_name' },
+  },
+  {
+    lacks: 'template_id',
+    verdict: { kind: 'differs', isUnreadable: true, said: expect.stringContaining('template_id') },
+  },
+])('compares the rows of a page of workspaces: without $lacks', ({ lacks, verdict }) => {
+  const job = { status: 'running' };
+  const workspace = {
+    ...{ id: 'w', organization_id: 'o', template_id: 't', owner_name: 'anna' },
+    latest_build: { transition: 'start', job },
+  };
+  const lacking = Object.fromEntries(Object.entries(workspace).filter(([name]) => name !== lacks));
+  const question: DeepQuestion = { ...QUESTION, schema: workspacesPageSchema };
+  const pageOf = (...workspaces: readonly object[]) => ({ workspaces, count: workspaces.length });
+  const entries = [{ step: 'members', asked, status: 200, body: pageOf(workspace) }];
+  const tested = { version: 'v2.36.0', transcripts: [{ entries }] };
+  const rows = verdict.isUnreadable ? [workspace, lacking] : [lacking];
+  expect(compareWithAll(question, { status: 200, body: pageOf(...rows) }, tested as never)).toMatchObject(
     verdict,
   );
 });
