@@ -442,6 +442,18 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       },
     );
 
+    it('sends the next request at once after a 503 with a long Retry-After: coderd may be back', async () => {
+      let requests = 0;
+      const url = await serve((_, response) => {
+        requests += 1;
+        response.writeHead(503, { 'retry-after': '60' }).end();
+      });
+      const coderd = adapter(url, { now: () => START });
+      await coderd.jobs(organization, MODERN);
+      await coderd.jobs(organization, MODERN);
+      expect(requests).toBe(2);
+    });
+
     it.each([
       { stepS: 120, because: 'at most 300 s are left of the pause', requests: 1 },
       { stepS: 3_600, because: 'no pause is that long', requests: 2 },
