@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { describeAnswer } from '../../lambda/adapters/coderd/http/answer.ts';
 import { CoderdHttp, type Question } from '../../lambda/adapters/coderd/http/http.ts';
+import { namedMemberRows } from '../../lambda/adapters/coderd/http/lists.ts';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { time } from '../../lambda/adapters/shared/time.ts';
 import { coderUrlProblem } from '../../lambda/config/schema/coder-schema.ts';
@@ -30,9 +31,6 @@ const LEAST_DAYS = 2;
 const NANOSECONDS = 1e9;
 const YEAR_S = 365 * 24 * 3600;
 
-const membersSchema = z.array(
-  z.object({ username: z.string(), roles: z.array(z.object({ name: z.string() })).nullish() }),
-);
 const jobSchema = z.object({ created_at: time });
 const tokenSchema = z.object({ key: z.string().min(1) });
 const keySchema = z.object({ id: z.string().min(1), created_at: time });
@@ -163,8 +161,8 @@ export class CoderSide {
   async #rolesIn({ id }: Organization, users: readonly string[]) {
     const path = `/api/v2/organizations/${id}/members`;
     const { statusCode, text } = await this.#http.answer({ method: 'GET', path });
-    const members = statusCode === 200 ? membersSchema.safeParse(parseQuietly(text)).data : undefined;
-    const own = (members ?? []).filter(({ username }) => users.includes(username));
+    const members = statusCode === 200 ? namedMemberRows.safeParse(parseQuietly(text)).data : undefined;
+    const own = (members?.items ?? []).filter(({ username }) => users.includes(username));
     return new Map(own.map(({ username, roles }) => [username, (roles ?? []).map(({ name }) => name)]));
   }
 

@@ -5,6 +5,7 @@ import {
   jobRows,
   keyRows,
   memberRows,
+  namedMemberRows,
   organizationRows,
   organizationRowsWithDefault,
   templateRows,
@@ -35,6 +36,7 @@ describe('the reader of a list', () => {
     { list: 'daemons', rows: daemonRows, row: DAEMON, needs: Object.keys(DAEMON) },
     { list: 'keys', rows: keyRows, row: KEY, needs: Object.keys(KEY) },
     { list: 'members', rows: memberRows, row: { user_id: 'u' }, needs: ['user_id'] },
+    { list: 'members with names', rows: namedMemberRows, row: { username: 'anna' }, needs: ['username'] },
     { list: 'templates', rows: templateRows, row: TEMPLATE, needs: Object.keys(TEMPLATE) },
     {
       ...{ list: 'workspaces', rows: workspacesPageSchema.shape.workspaces, row: WORKSPACE },

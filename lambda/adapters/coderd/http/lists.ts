@@ -33,6 +33,11 @@ export const keyRows = rowsOf(listedKeySchema);
 
 export const memberRows = rowsOf(memberSchema);
 
+/** The same list with the names and roles of the members, which no look reads. */
+export const namedMemberRows = rowsOf(
+  z.object({ username: z.string(), roles: z.array(z.object({ name: z.string() })).nullish() }),
+);
+
 const organizationOf = (row: unknown) => textAt(row, 'organization_id');
 
 export const templateRows = rowsOf(listedTemplateSchema, organizationOf);
