@@ -205,6 +205,13 @@ it('takes the full ARN of a secret, which ends with a random suffix', () => {
   expect(problemsOf({ pool: { key: { secret }, secrets: { TF_TOKEN: { secret } } } })).toBe('');
 });
 
+it('takes a secret that was written in place of a name for a secret only', () => {
+  const says = problemsOf({ pool: { key: { secret: 'AKIAIOSFODNN7EXAMPLE-abc123' } } });
+  expect(says).toContain('secret');
+  expect(says).not.toContain('random suffix');
+  expect(says.split('\n')).toHaveLength(1);
+});
+
 it.each(VALUES)('refuses a wrong value: $says', ({ says, ...written }) => {
   expect(problemsOf(written)).toContain(says);
 });
