@@ -69,7 +69,7 @@ function isNormal(tags: Tags): tags is TagSet {
 
 /** Whether `set` has all tags of `wanted`, with equal values. Asked so often that it makes no array. */
 export function hasAll(set: Tags, wanted: Tags): boolean {
-  for (const name in wanted) if (set[name] !== wanted[name] || !Object.hasOwn(set, name)) return false;
+  for (const name in wanted) if (!Object.hasOwn(set, name) || set[name] !== wanted[name]) return false;
   return true;
 }
 
