@@ -34,9 +34,9 @@ const SET: StockSet = {
 const plus = (ms: number): EpochMs => (NOW + ms) as EpochMs;
 
 /** Builds of a minute, one every so many minutes, from the beginning on. */
-const every = (minutes: number, forMs: number): readonly Job[] =>
+const every = (minutes: number, forMs: number, fromMs = 0): readonly Job[] =>
   Array.from({ length: Math.floor(forMs / (minutes * MINUTE)) }, (_, index) =>
-    build(plus(index * minutes * MINUTE + ((index * 7919) % 50) * 1000), `${index}`),
+    build(plus(fromMs + index * minutes * MINUTE + ((index * 7919) % 50) * 1000), `${fromMs + index}`),
   );
 
 function build(at: EpochMs, id: string, given: Partial<Job> = {}): Job {
@@ -75,7 +75,8 @@ describe('a learner', () => {
 
   it('expects little waiting at a time of day at which no build comes', () => {
     const learner = new StockLearner();
-    learner.learn([SET], lookAt(plus(16 * HOUR), every(31, 8 * HOUR)), ALL);
+    const days = [0, 1, 2].flatMap((day) => every(31, 8 * HOUR, day * DAY));
+    learner.learn([SET], lookAt(plus(2 * DAY + 16 * HOUR), days), ALL);
     const { waiting = 0, waitingNow = waiting } = learner.learned()?.choices[0] ?? {};
     expect(waiting).toBeGreaterThan(0);
     expect(waitingNow).toBeLessThan(waiting / 10);

@@ -1,12 +1,12 @@
-/** Takes the rule that would have been cheapest, with a guess that counts for four hours. */
+/** Takes the rule that would have been cheapest, with a guess that counts for two hours. */
 import { HOUR_MS } from '../model/units.ts';
 import type { StockRule } from './replay.ts';
 import { GONE_AFTER_MS, type ReplayedPools, type RuleCost } from './replay.ts';
 
 /** Before anything is known, builds are assumed to come at this rate. */
-const GUESSED_BUILDS_AN_HOUR = 6 / 24;
+const GUESSED_BUILDS_AN_HOUR = 0.5;
 /** The guess counts as much as so many hours. */
-const GUESS_HOURS = 4;
+const GUESS_HOURS = 2;
 /** The rule in force stays unless another one is cheaper by this share. */
 const CLEARLY = 0.03;
 
@@ -34,7 +34,8 @@ export function chooseRule(
 ): ChosenRule {
   const weighed = replayed.map(({ rule, cost }) => {
     const dollars = cost.tasks + cost.waiting;
-    return { rule, cost, dollars, total: dollars + guess(rule, pools) * GUESS_HOURS };
+    const guess = guessedCost(rule, pools);
+    return { rule, cost, dollars, total: dollars + guess.tasks + guess.waiting };
   });
   const cheapest = cheapestOf(weighed);
   const inForce = weighed.find(({ rule }) => rule === before);
@@ -63,14 +64,18 @@ function cheapestOf<T extends { readonly total: number }>(weighed: readonly T[])
 
 const NOTHING: RuleCost = { tasks: 0, waiting: 0 };
 
-/** Dollars an hour of a rule if builds come at the guessed rate and never two at once. */
-function guess({ free, spareMs, afterBuildMs }: StockRule, pools: ReplayedPools): number {
-  const { startMs, taskPrice, launchPrice, waitPrice } = pools;
+/** What a rule costs in so many hours if builds come at the guessed rate and never two at once. */
+export function guessedCost(
+  { free, spareMs, afterBuildMs }: StockRule,
+  { startMs, taskPrice, launchPrice, waitPrice }: ReplayedPools,
+): RuleCost & { readonly hours: number } {
   const rate = GUESSED_BUILDS_AN_HOUR / HOUR_MS;
   const within = (ms: number): number => 1 - Math.exp(-rate * ms);
   const kept = afterBuildMs === null ? 1 : within(afterBuildMs);
-  const isReady = free === 0 ? within(spareMs) : kept;
-  const launch = launchPrice + taskPrice * (startMs + GONE_AFTER_MS) + waitPrice * startMs;
+  const missed = rate * (1 - (free === 0 ? within(spareMs) : kept));
   const spare = rate * Math.min(spareMs, 1 / rate) * (free === 0 ? 1 : 0.5);
-  return HOUR_MS * (taskPrice * (free * kept + spare) + rate * (1 - isReady) * launch);
+  const tasks =
+    taskPrice * (free * kept + spare) + missed * (launchPrice + taskPrice * (startMs + GONE_AFTER_MS));
+  const guessedMs = GUESS_HOURS * HOUR_MS;
+  return { tasks: tasks * guessedMs, waiting: missed * waitPrice * startMs * guessedMs, hours: GUESS_HOURS };
 }

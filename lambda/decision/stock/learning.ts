@@ -1,10 +1,10 @@
 /**
  * Learns the rule of one set of pools: plays its builds under all rules, half hour by half hour, and
- * chooses a rule after each. The choice follows from the builds alone, however many are played at a
- * time.
+ * chooses a rule after each; on the first day, of which each hour counts, after each ten minutes. The
+ * choice follows from the builds alone, however many are played at a time.
  */
-import { HOUR_MS, MINUTE_MS } from '../model/units.ts';
-import { type ChosenRule, chooseRule } from './choose-rule.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../model/units.ts';
+import { type ChosenRule, chooseRule, guessedCost } from './choose-rule.ts';
 import {
   type ReplayedBuild,
   type ReplayedPools,
@@ -17,6 +17,8 @@ import {
 
 export const SLOT_MS = 30 * MINUTE_MS;
 const SLOTS_A_DAY = 48;
+/** On the first day, after which a rule is chosen again. */
+const FIRST_SLOT_MS = 10 * MINUTE_MS;
 /** After so many slots a half hour counts for 1/e of what it did. */
 const FADES_AFTER = 7 * SLOTS_A_DAY;
 /** The weight of another time of day, if the same one counts for so much more. */
@@ -35,28 +37,30 @@ export class FadingSum {
   /** By time of day. In each, later slots count for more. */
   readonly #sums = new Array<number>(SLOTS_A_DAY).fill(0);
 
-  /** `slot`: the number of the half hour, counted from any one. */
+  /** `slot`: the half hours since any one. A fraction is a part of the half hour. */
   add(slot: number, amount: number): void {
-    const time = slot % SLOTS_A_DAY;
+    const time = Math.floor(slot) % SLOTS_A_DAY;
     this.#sums[time] = (this.#sums[time] ?? 0) + amount * Math.exp(slot / FADES_AFTER);
   }
 
   /** The sum as it counts in a half hour after all those that were added. `anyTime`: the weight of another time of day. */
   at(slot: number, anyTime = ANY_TIME): number {
+    const now = Math.floor(slot);
     let total = 0;
     for (let time = 0; time < SLOTS_A_DAY; time++)
-      total +=
-        (this.#sums[time] ?? 0) * (anyTime + (WEIGHTS[(slot - time + SLOTS_A_DAY) % SLOTS_A_DAY] ?? 0));
+      total += (this.#sums[time] ?? 0) * (anyTime + (WEIGHTS[(now - time + SLOTS_A_DAY) % SLOTS_A_DAY] ?? 0));
     return total * Math.exp(-slot / FADES_AFTER);
   }
 
   /** The sum of the same half hour of earlier days. */
   inSlot(slot: number): number {
-    return (this.#sums[slot % SLOTS_A_DAY] ?? 0) * Math.exp(-slot / FADES_AFTER);
+    return (this.#sums[Math.floor(slot) % SLOTS_A_DAY] ?? 0) * Math.exp(-slot / FADES_AFTER);
   }
 }
 
 const SLOT_HOURS = SLOT_MS / HOUR_MS;
+/** How much the waiting at any time counts in that of this time of day. */
+const ANY_TIME_HOURS = 0.5;
 /** If so many builds have not come that usually do, half is expected. */
 const SURE_BUILDS = 2;
 /** The latest builds say how long builds usually take. */
@@ -75,12 +79,12 @@ export class Learning {
   /** The builds that usually come in the half hours since the last one that had a build. */
   #missed = 0;
   readonly #from: number;
-  /** Half hours that have been played. */
-  #slots = 0;
+  /** Milliseconds that have been played. */
+  #playedMs = 0;
   #builds = 0;
-  /** Of the half hour that is being played. */
-  #buildsOfSlot = 0;
-  /** The builds of the next half hour that are still to be played; undefined: all of them. */
+  /** Since the last choice. */
+  #newBuilds = 0;
+  /** The builds until the next choice that are still to be played; undefined: all of them. */
   #queue: ReplayedBuild[] | undefined;
   #durations: readonly number[] = [];
   chosen: ChosenRule;
@@ -99,19 +103,19 @@ export class Learning {
 
   /** What the choice rests on. */
   get seen(): { readonly builds: number; readonly hours: number } {
-    return { builds: this.#builds, hours: this.#slots * SLOT_HOURS };
+    return { builds: this.#builds, hours: this.#playedMs / HOUR_MS };
   }
 
-  /** Whether the half hours that are over at a time have been played. */
+  /** Whether what is over at a time has been played. */
   isUpTo(time: number): boolean {
     return this.#end > time;
   }
 
-  /** At most so many `steps`: builds and half hours, once for each rule. Returns the rest. */
+  /** At most so many `steps`: builds and choices, once for each rule. Returns the rest. */
   learn(buildsIn: BuildsIn, until: number, steps: number): number {
     let left = steps;
     while (left > 0 && !this.isUpTo(until)) {
-      this.#queue ??= buildsIn(this.#end - SLOT_MS, this.#end);
+      this.#queue ??= buildsIn(this.#from + this.#playedMs, this.#end);
       const builds = this.#queue.splice(0, Math.ceil(left / this.#candidates.length));
       this.#play(builds);
       if (this.#queue.length === 0) this.#endSlot();
@@ -120,36 +124,52 @@ export class Learning {
     return left;
   }
 
+  get #isFirstDay(): boolean {
+    return this.#playedMs < DAY_MS;
+  }
+
+  /** When a rule is chosen next. */
   get #end(): number {
-    return this.#from + (this.#slots + 1) * SLOT_MS;
+    return this.#from + this.#playedMs + (this.#isFirstDay ? FIRST_SLOT_MS : SLOT_MS);
+  }
+
+  /** The half hours that have been played. */
+  get #slots(): number {
+    return this.#playedMs / SLOT_MS;
   }
 
   #play(builds: readonly ReplayedBuild[]): void {
     for (const { replay } of this.#candidates) for (const build of builds) replay.build(build);
     this.#builds += builds.length;
-    this.#buildsOfSlot += builds.length;
+    this.#newBuilds += builds.length;
     this.#durations = [...this.#durations, ...builds.map(({ tookMs }) => tookMs)].slice(-MOST_DURATIONS);
   }
 
   #endSlot(): void {
+    const [slot, end] = [this.#slots, this.#end];
     const sorted = this.#durations.toSorted((a, b) => a - b);
     const usual = usualBuilds(sorted, this.pools);
     for (const { replay, tasks, waiting } of this.#candidates) {
-      replay.playTo(this.#end);
+      replay.playTo(end);
       const cost = replay.takeCost();
-      tasks.add(this.#slots, cost.tasks);
-      waiting.add(this.#slots, cost.waiting);
+      tasks.add(slot, cost.tasks);
+      waiting.add(slot, cost.waiting);
       replay.usual = usual;
     }
-    const days = this.#hours.inSlot(this.#slots) / SLOT_HOURS;
-    const expected = days === 0 ? 0 : this.#buildsBySlot.inSlot(this.#slots) / days;
-    this.#missed = this.#buildsOfSlot > 0 ? 0 : this.#missed + expected;
-    this.#buildsBySlot.add(this.#slots, this.#buildsOfSlot);
-    this.#hours.add(this.#slots, SLOT_HOURS);
-    this.#buildsOfSlot = 0;
-    this.#slots++;
+    this.#missed = this.#newBuilds > 0 ? 0 : this.#missed + this.#usualBuilds(slot);
+    this.#buildsBySlot.add(slot, this.#newBuilds);
+    this.#newBuilds = 0;
+    const endMs = end - this.#from;
+    this.#hours.add(slot, (endMs - this.#playedMs) / HOUR_MS);
+    this.#playedMs = endMs;
     this.#queue = undefined;
     this.chosen = this.#choose(this.chosen.rule);
+  }
+
+  /** How many builds came in this half hour of earlier days, on average. */
+  #usualBuilds(slot: number): number {
+    if (this.#isFirstDay) return 0;
+    return (this.#buildsBySlot.inSlot(slot) * SLOT_HOURS) / this.#hours.inSlot(slot);
   }
 
   /**
@@ -159,13 +179,15 @@ export class Learning {
   get waitingNow(): number {
     const inForce = this.#candidates.find(({ replay }) => replay.rule === this.chosen.rule);
     if (inForce === undefined) return this.chosen.cost.waiting;
-    return (this.#atThisTime(inForce.waiting) * SURE_BUILDS) / (SURE_BUILDS + this.#missed);
+    return (this.#waitingAtThisTime(inForce) * SURE_BUILDS) / (SURE_BUILDS + this.#missed);
   }
 
-  /** For each hour at this time of day. */
-  #atThisTime(sum: FadingSum): number {
-    const hours = this.#hours.at(this.#slots, 0);
-    return hours === 0 ? 0 : sum.at(this.#slots, 0) / hours;
+  /** Dollars for each hour at this time of day. While little of it is known, those of all times count, too. */
+  #waitingAtThisTime({ replay, waiting }: Candidate): number {
+    const guess = guessedCost(replay.rule, this.pools);
+    const slot = this.#slots;
+    const atAnyTime = (waiting.at(slot) + guess.waiting) / (this.#hours.at(slot) + guess.hours);
+    return (waiting.at(slot, 0) + atAnyTime * ANY_TIME_HOURS) / (this.#hours.at(slot, 0) + ANY_TIME_HOURS);
   }
 
   #choose(before: StockRule): ChosenRule {

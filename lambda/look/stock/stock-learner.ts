@@ -28,8 +28,8 @@ import type { StockSet } from '../../decision/stock/stock-groups.ts';
 import { MOST_BUILDS, type StockRecord, withNewestBuilds } from './kept-record.ts';
 
 /** A build is learned when it is this old: then its duration is known, or it is a long one. */
-const SETTLED_MS = 10 * MINUTE_MS;
-const RECORD_EVERY_MS = 5 * MINUTE_MS;
+const SETTLED_MS = 5 * MINUTE_MS;
+const RECORD_EVERY_MS = 3 * MINUTE_MS;
 /** The clocks of coderd's servers may differ by so much. */
 const CLOCK_SKEW_MS = MINUTE_MS;
 const KEPT_MS = 7 * DAY_MS;

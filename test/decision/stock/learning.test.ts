@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS as DAY, HOUR_MS as HOUR, MINUTE_MS as MINUTE } from '../../../lambda/decision/model/units.ts';
 import { chooseRule, type RuleInReplay } from '../../../lambda/decision/stock/choose-rule.ts';
-import { FadingSum, Learning, SLOT_MS } from '../../../lambda/decision/stock/learning.ts';
+import { FadingSum, Learning } from '../../../lambda/decision/stock/learning.ts';
 import type { ReplayedBuild, ReplayedPools } from '../../../lambda/decision/stock/replay.ts';
 import { rulesFor, UNKNOWN_RULE } from '../../../lambda/decision/stock/replay.ts';
 import { runs } from '../../support/runs.ts';
@@ -66,18 +66,17 @@ describe('the choice', () => {
     expect(rule === before).toBe(!row.isChanged);
   });
 
-  it('keeps no daemon free without builds, by the guess alone', () => {
-    expect(choose(() => 0, 0)).toMatchObject({ rule: { free: 0 }, cost: { tasks: 0, waiting: 0 } });
-  });
-
-  it('keeps a daemon free without builds if waiting costs a dollar a minute', () => {
-    const dear = { ...POOLS, waitPrice: 1 / MINUTE };
-    expect(
-      chooseRule(
-        costing(() => 0),
-        { hours: 0, pools: dear, before },
-      ).rule,
-    ).toMatchObject({ free: 1 });
+  it.each([
+    { dollars: 0.02, free: 0 },
+    { dollars: 0.1, free: 1 },
+    { dollars: 1, free: 1 },
+  ])('keeps $free free without builds, by the guess alone, at $dollars a minute', ({ dollars, free }) => {
+    const pools = { ...POOLS, waitPrice: dollars / MINUTE };
+    const chosen = chooseRule(
+      costing(() => 0),
+      { hours: 0, pools, before },
+    );
+    expect(chosen).toMatchObject({ rule: { free }, cost: { tasks: 0, waiting: 0 } });
   });
 
   it('names the cost an hour of the next smaller and larger numbers', () => {
@@ -113,6 +112,19 @@ describe('what is learned', () => {
   it('keeps a daemon from build to build at the time of day at which they come', () => {
     const { free, spareMs } = learned(office, 6 * DAY + 10 * HOUR).chosen.rule;
     expect(free > 0 || spareMs > 7 * MINUTE).toBe(true);
+  });
+
+  it('keeps more within the first half hour', () => {
+    const storm = daily({ everyMs: 20_000, fromH: 0, toH: 24, days: 0.1 });
+    expect(learned(storm, 10 * MINUTE - 1).seen.builds).toBe(0);
+    const { chosen, seen } = learned(storm, 10 * MINUTE);
+    expect(seen).toEqual({ builds: 30, hours: 1 / 6 });
+    expect(chosen.rule.free).toBeGreaterThan(1);
+  });
+
+  it('chooses each half hour from the second day on', () => {
+    expect(learned(office, DAY + 8 * HOUR + 29 * MINUTE).seen.hours).toBe(24);
+    expect(learned(office, DAY + 8 * HOUR + 30 * MINUTE).seen.hours).toBe(24.5);
   });
 
   it('keeps none at night', () => {
@@ -170,6 +182,13 @@ describe('the waiting that is expected now', () => {
     },
   );
 
+  it('is not none in a quiet hour of the first day, of which nothing is known', () => {
+    const morning = daily({ everyMs: 37 * MINUTE, fromH: 8, toH: 12, days: 1 });
+    const [quiet, never] = [expectedAt(0, 18, morning), new Learning(dear, 0).waitingNow];
+    expect(quiet).toBeGreaterThan(0.02 * byDay);
+    expect(never).toBeGreaterThan(0.05 * byDay);
+  });
+
   it('is as before once a build has come', () => {
     const monday = [...office, { at: 7 * DAY + 8.2 * HOUR, tookMs: MINUTE }];
     expect(expectedAt(7, 8.4, monday)).toBeLessThan(0.3 * expectedAt(7, 8.6, monday));
@@ -193,7 +212,7 @@ describe('the steps of learning', () => {
         const pieces = new Learning(POOLS, builds[0]?.at ?? 0);
         for (let time = 0; time < until; time += everyMs + MINUTE) {
           const known = builds.filter((build) => build.at < time);
-          pieces.learn(playing(known), Math.floor(time / SLOT_MS) * SLOT_MS, steps + 1);
+          pieces.learn(playing(known), Math.floor(time / MINUTE) * MINUTE, steps + 1);
         }
         while (!pieces.isUpTo(until)) pieces.learn(playing(builds), until, steps + 1);
         const whole = learned(builds, until);

@@ -33,9 +33,9 @@ function look(
 }
 
 /** A process that has learned these builds. */
-function learnedFrom(recent: readonly Job[]): StockLearner {
+function learnedFrom(recent: readonly Job[], laterMs = 0): StockLearner {
   const learner = new StockLearner();
-  for (let count = 0; count < 3; count++) look(learner, worldOf(recent));
+  for (let count = 0; count < 3; count++) look(learner, worldOf(recent, laterMs));
   return learner;
 }
 
@@ -161,7 +161,7 @@ describe('a record that does not fit', () => {
     const cold = restarted(foreign);
     for (let count = 0; count < 3; count++) look(cold, worldOf(builds, 6 * MINUTE));
     const own = savedBy(cold).choices.filter(({ organizationId }) => organizationId !== other);
-    expect(own).toEqual(savedBy(learnedFrom(builds)).choices);
+    expect(own).toEqual(savedBy(learnedFrom(builds, 6 * MINUTE)).choices);
   });
 
   it('of ten days ago is forgotten but for its choice', () => {
