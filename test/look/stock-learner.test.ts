@@ -79,7 +79,7 @@ describe('a learner', () => {
     learner.learn([SET], lookAt(plus(2 * DAY + 16 * HOUR), days), ALL);
     const { waiting = 0, waitingNow = waiting } = learner.learned()?.choices[0] ?? {};
     expect(waiting).toBeGreaterThan(0);
-    expect(waitingNow).toBeLessThan(waiting / 10);
+    expect(waitingNow).toBeLessThan(waiting / 2);
   });
 
   it('keeps to its steps, and gives no choice before all builds are replayed', () => {

@@ -68,7 +68,7 @@ const NOTHING: RuleCost = { tasks: 0, waiting: 0 };
 export function guessedCost(
   { free, spareMs, afterBuildMs }: StockRule,
   { startMs, taskPrice, launchPrice, waitPrice }: ReplayedPools,
-): RuleCost & { readonly hours: number } {
+): RuleCost & { readonly hours: number; readonly builds: number } {
   const rate = GUESSED_BUILDS_AN_HOUR / HOUR_MS;
   const within = (ms: number): number => 1 - Math.exp(-rate * ms);
   const kept = afterBuildMs === null ? 1 : within(afterBuildMs);
@@ -77,5 +77,10 @@ export function guessedCost(
   const tasks =
     taskPrice * (free * kept + spare) + missed * (launchPrice + taskPrice * (startMs + GONE_AFTER_MS));
   const guessedMs = GUESS_HOURS * HOUR_MS;
-  return { tasks: tasks * guessedMs, waiting: missed * waitPrice * startMs * guessedMs, hours: GUESS_HOURS };
+  return {
+    tasks: tasks * guessedMs,
+    waiting: missed * waitPrice * startMs * guessedMs,
+    hours: GUESS_HOURS,
+    builds: rate * guessedMs,
+  };
 }

@@ -59,10 +59,8 @@ export class FadingSum {
 }
 
 const SLOT_HOURS = SLOT_MS / HOUR_MS;
-/** How much the waiting at any time counts in that of this time of day. */
-const ANY_TIME_HOURS = 0.5;
-/** If so many builds have not come that usually do, half is expected. */
-const SURE_BUILDS = 2;
+/** If so many arrivals are missing that usually come, half is expected. */
+const SURE_ARRIVALS = 2;
 /** The latest builds say how long builds usually take. */
 const MOST_DURATIONS = 500;
 
@@ -75,8 +73,9 @@ export class Learning {
   readonly pools: ReplayedPools;
   readonly #candidates: readonly Candidate[];
   readonly #hours = new FadingSum();
-  readonly #buildsBySlot = new FadingSum();
-  /** The builds that usually come in the half hours since the last one that had a build. */
+  /** Slots with a build: those that come at once count once. */
+  readonly #arrivals = new FadingSum();
+  /** The arrivals that usually come in the half hours since the last one. */
   #missed = 0;
   readonly #from: number;
   /** Milliseconds that have been played. */
@@ -156,8 +155,8 @@ export class Learning {
       waiting.add(slot, cost.waiting);
       replay.usual = usual;
     }
-    this.#missed = this.#newBuilds > 0 ? 0 : this.#missed + this.#usualBuilds(slot);
-    this.#buildsBySlot.add(slot, this.#newBuilds);
+    this.#missed = this.#newBuilds > 0 ? 0 : this.#missed + this.#usualArrivals(slot);
+    this.#arrivals.add(slot, Math.min(1, this.#newBuilds));
     this.#newBuilds = 0;
     const endMs = end - this.#from;
     this.#hours.add(slot, (endMs - this.#playedMs) / HOUR_MS);
@@ -166,10 +165,10 @@ export class Learning {
     this.chosen = this.#choose(this.chosen.rule);
   }
 
-  /** How many builds came in this half hour of earlier days, on average. */
-  #usualBuilds(slot: number): number {
+  /** In how many of the earlier days a build came in this half hour, as a share. */
+  #usualArrivals(slot: number): number {
     if (this.#isFirstDay) return 0;
-    return (this.#buildsBySlot.inSlot(slot) * SLOT_HOURS) / this.#hours.inSlot(slot);
+    return (this.#arrivals.inSlot(slot) * SLOT_HOURS) / this.#hours.inSlot(slot);
   }
 
   /**
@@ -179,15 +178,20 @@ export class Learning {
   get waitingNow(): number {
     const inForce = this.#candidates.find(({ replay }) => replay.rule === this.chosen.rule);
     if (inForce === undefined) return this.chosen.cost.waiting;
-    return (this.#waitingAtThisTime(inForce) * SURE_BUILDS) / (SURE_BUILDS + this.#missed);
+    return (this.#waitingAtThisTime(inForce) * SURE_ARRIVALS) / (SURE_ARRIVALS + this.#missed);
   }
 
-  /** Dollars for each hour at this time of day. While little of it is known, those of all times count, too. */
+  /**
+   * Dollars for each hour at this time of day. As long as builds usually stay away, those of all times count: a time
+   * at which none came says little if they come twice a day.
+   */
   #waitingAtThisTime({ replay, waiting }: Candidate): number {
     const guess = guessedCost(replay.rule, this.pools);
     const slot = this.#slots;
-    const atAnyTime = (waiting.at(slot) + guess.waiting) / (this.#hours.at(slot) + guess.hours);
-    return (waiting.at(slot, 0) + atAnyTime * ANY_TIME_HOURS) / (this.#hours.at(slot, 0) + ANY_TIME_HOURS);
+    const hours = this.#hours.at(slot) + guess.hours;
+    const atAnyTime = (waiting.at(slot) + guess.waiting) / hours;
+    const apart = hours / (this.#arrivals.at(slot) + guess.builds);
+    return (waiting.at(slot, 0) + atAnyTime * apart) / (this.#hours.at(slot, 0) + apart);
   }
 
   #choose(before: StockRule): ChosenRule {

@@ -161,7 +161,7 @@ describe('the waiting that is expected now', () => {
   });
 
   it.each([
-    { days: 4, hour: 1, least: 0, most: 0.01, because: 'no build comes at night' },
+    { days: 4, hour: 1, least: 0, most: 0.03, because: 'no build comes at night' },
     { days: 4, hour: 5, least: 0.01, most: 0.3, because: 'the first builds of the day are near' },
     { days: 4, hour: 8, least: 0.3, most: 0.9, because: 'the day begins' },
     { days: 5, hour: 9, least: 0.2, most: 0.7, because: 'few builds have not come yet' },
@@ -187,6 +187,14 @@ describe('the waiting that is expected now', () => {
     const [quiet, never] = [expectedAt(0, 18, morning), new Learning(dear, 0).waitingNow];
     expect(quiet).toBeGreaterThan(0.02 * byDay);
     expect(never).toBeGreaterThan(0.05 * byDay);
+  });
+
+  it('is that of any time if builds come at once and twice a day, at no time of day', () => {
+    const bursts = Array.from({ length: 8 }, (_, index) => index * 11.3 * HOUR).flatMap((at) =>
+      Array.from({ length: 20 }, (_, number) => ({ at: at + number, tookMs: MINUTE })),
+    );
+    const { waitingNow, chosen } = learned(bursts, 3.9 * DAY, dear);
+    expect(waitingNow).toBeGreaterThan(chosen.cost.waiting / 5);
   });
 
   it('is as before once a build has come', () => {
