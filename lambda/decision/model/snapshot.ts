@@ -307,6 +307,8 @@ export type StockChoice = {
    * a task after an hour. Absent: none was seen.
    */
   readonly startMs?: number | undefined;
+  /** When a look last saw these pools together, by coderd's clock. Only a record has it. */
+  readonly seenAt?: number | undefined;
 };
 
 export type LearnedStock = {

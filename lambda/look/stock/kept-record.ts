@@ -147,9 +147,14 @@ export class KeptRecord {
   }
 }
 
+/** A record without news is written again after so long: it has when the pools of each choice were seen. */
+const SEEN_MS = 6 * HOUR_MS;
+
 /** The newest builds and the rules: what they cost changes with each half hour, and `upTo` although no build comes. */
 function whatMatters({ organizations, choices }: StockRecord): string {
-  const rules = choices.map(({ organizationId, pools, rule }) => ({ organizationId, pools, rule }));
+  const rules = choices.map(({ organizationId, pools, rule, seenAt = 0 }) => {
+    return { organizationId, pools, rule, seen: Math.floor(seenAt / SEEN_MS) };
+  });
   const newest = organizations.map(({ id, logs }) => [
     id,
     ...logs.map(({ tags, builds }) => [tags, builds.at(-1)]),

@@ -5,7 +5,7 @@
  */
 import { unforeseenIn } from '../../decision/demand/record.ts';
 import type { EpochMs, OrganizationId } from '../../decision/model/brands.ts';
-import { partition, percentile } from '../../decision/model/collections.ts';
+import { by, partition, percentile } from '../../decision/model/collections.ts';
 import type {
   Job,
   LearnedStock,
@@ -101,9 +101,12 @@ export class StockLearner {
         ...{ id, upTo: this.#recent.get(id)?.upTo ?? this.#upTo.get(id) ?? 0 },
         logs: own.map(({ tags, builds }) => ({ tags, builds })),
       })),
-      choices: [...this.#sets.values()].flatMap(({ choice }) =>
-        choice === undefined || choice.builds === 0 ? [] : choice,
-      ),
+      choices: [...this.#sets.values()]
+        .flatMap(({ choice, seenAt }) =>
+          choice === undefined || choice.builds === 0 ? [] : { ...choice, seenAt },
+        )
+        // if not all fit, those of pools that are gone are left out
+        .sort(by(({ seenAt }) => -seenAt)),
     };
   }
 
@@ -142,8 +145,8 @@ export class StockLearner {
     // another process has seen the same builds: its choices are ours
     if (!isNew) return;
     for (const [name, known] of this.#sets) this.#sets.set(name, { ...known, learning: undefined });
-    for (const choice of record.choices.filter(({ rule }) => isRule(rule)))
-      this.#sets.set(nameOf(choice), { choice, learning: undefined, seenAt: now });
+    for (const { seenAt = now, ...choice } of record.choices.filter(({ rule }) => isRule(rule)))
+      this.#sets.set(nameOf(choice), { choice, learning: undefined, seenAt: Math.min(seenAt, now) });
     this.#lastLook ??= now;
   }
 

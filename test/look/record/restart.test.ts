@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { decodeRecord, encodeRecord } from '../../../lambda/adapters/parameters/record-parameter.ts';
 import { deliberate } from '../../../lambda/decision/decide.ts';
-import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
+import type { EpochMs, OrganizationId, PoolName } from '../../../lambda/decision/model/brands.ts';
 import type { Job, Snapshot } from '../../../lambda/decision/model/snapshot.ts';
 import type { StockRecord } from '../../../lambda/look/stock/kept-record.ts';
 import { StockLearner } from '../../../lambda/look/stock/stock-learner.ts';
@@ -162,6 +162,21 @@ describe('a record that does not fit', () => {
     for (let count = 0; count < 3; count++) look(cold, worldOf(builds, 6 * MINUTE));
     const own = savedBy(cold).choices.filter(({ organizationId }) => organizationId !== other);
     expect(own).toEqual(savedBy(learnedFrom(builds, 6 * MINUTE)).choices);
+  });
+
+  it('has the choices of pools that are gone for a day, however short each process lives', () => {
+    const [own] = saved.choices;
+    const gone = Array.from({ length: 60 }, (_, index) => ({ ...own, pools: [`gone-${index}` as PoolName] }));
+    let record: StockRecord = { ...saved, choices: [...gone, ...saved.choices] as StockRecord['choices'] };
+    const kept = Array.from({ length: 10 }, (_, index) => {
+      const laterMs = index * 3 * HOUR;
+      const process = restarted(through(record), (NOW + laterMs) as EpochMs);
+      look(process, worldOf(builds, laterMs));
+      record = savedBy(process);
+      if (index > 0) expect(record.choices[0]?.pools).toEqual(['cpu']);
+      return record.choices.length;
+    });
+    expect(kept).toEqual([61, 61, 61, 61, 61, 61, 61, 61, 61, 1]);
   });
 
   it('of ten days ago is forgotten but for its choice', () => {
