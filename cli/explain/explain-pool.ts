@@ -15,7 +15,7 @@ import { taskId } from '../../lambda/decision/supply/daemons.ts';
 import { isLeaving, type TaskView } from '../../lambda/decision/supply/task-state.ts';
 import { sentenceOf } from '../../lambda/explain/finding-text.ts';
 import { ageText, seconds, section, some, tagText, textOf, timeText } from '../../lambda/explain/format.ts';
-import { overrideText, reasonSentence } from '../../lambda/explain/reason-text.ts';
+import { overrideText, reasonIn, reasonSentence } from '../../lambda/explain/reason-text.ts';
 import { servedText } from '../../lambda/explain/text.ts';
 import { forecastLines } from './explain-forecast.ts';
 
@@ -170,7 +170,7 @@ function decidedLines({ doubts, actions, need, to }: PoolDecision, { pools }: Pl
     from === undefined || from === to
       ? `desired count stays ${from ?? 'unknown'}`
       : `desired count ${from} -> ${to}${aboveMaxText(to, need)}`,
-    ...why.map((reason) => `because: ${reasonSentence(reason)}`),
+    ...why.map(row === undefined ? reasonSentence : reasonIn(row.daemons)).map((text) => `because: ${text}`),
     ...(doubts.length > 0 ? [`doubts: ${doubts.join(', ')}`] : []),
     ...(actions.length === 0 ? ['no action'] : []),
   ];

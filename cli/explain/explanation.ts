@@ -8,7 +8,7 @@ import type { OrganizationReadings, Snapshot } from '../../lambda/decision/model
 import { displayTags, type Tags, tagKey } from '../../lambda/decision/model/tags.ts';
 import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
 import { isAlive } from '../../lambda/decision/supply/daemons.ts';
-import { reasonSentence } from '../../lambda/explain/reason-text.ts';
+import { reasonIn } from '../../lambda/explain/reason-text.ts';
 import { unservedSentence } from '../../lambda/explain/text.ts';
 import type { OrphanEvent } from '../../lambda/look/orphan-event.ts';
 import type { ServingTasks } from '../../lambda/look/waits/job-wait.ts';
@@ -107,7 +107,7 @@ export function explainPending(job: JobDetails, { coder, takenAt }: Snapshot, pl
     /** The pools that the plan has for these jobs, with the reasons of their counts. */
     pools: plan.pools
       .filter(({ name }) => names.has(name))
-      .map(({ name, why }) => ({ pool: name, why: why.map(reasonSentence) })),
+      .map(({ name, why, daemons }) => ({ pool: name, why: why.map(reasonIn(daemons)) })),
     /** When it will start, or why that is unknown. Null: the queue is too long to tell. */
     start: plan.pendingJobs.find(({ id }) => id === job.id) ?? null,
     unschedulable: unserved === undefined ? null : unservedSentence(unserved, plan.takenAt),

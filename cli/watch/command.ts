@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { deliberate } from '../../lambda/decision/decide.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
+import { LookMemory } from '../../lambda/look/look-memory.ts';
 import { type CliEnvironment, type CommandContext, InputError } from '../shared/cli-environment.ts';
 import { lookLive } from '../shared/live.ts';
 import { type LiveOptions, readConfig, withLiveOptions } from '../shared/live-options.ts';
@@ -37,24 +38,30 @@ export async function watch(
   // before a page opens: a look would fail, or ask for the cluster again, each ten seconds
   const { config } = readConfig(options.config, cliEnvironment);
   const located = { ...options, cluster: await clusterOf(options, cliEnvironment, config) };
-  const log = new WatchedLog();
-  const look = () => lookAt(located, cliEnvironment, log);
+  const kept = { log: new WatchedLog(), memory: new LookMemory() };
+  const look = () => lookAt(located, cliEnvironment, kept);
   return serveWatch({ ...options, everyMs, look }).catch((cause) => {
     const why = `serving the page on port ${options.port}: ${messageOf(cause)}`;
     throw new InputError(`${why}. Give another with --port`, { cause });
   });
 }
 
+/** `memory`: a mismatch of two lists is told once looks have seen it for as long as the function waits too. */
+type Kept = { readonly log: WatchedLog; readonly memory: LookMemory };
+
 async function lookAt(
   options: LiveOptions,
   cliEnvironment: CliEnvironment,
-  log: WatchedLog,
+  { log, memory }: Kept,
 ): Promise<WatchFrame> {
   // the page shows what is wrong: warnings about the file and about lists are no news every ten seconds
-  const { snapshot, config } = await lookLive(options, { ...cliEnvironment, err: () => {} });
+  const { snapshot: seen, config } = await lookLive(options, { ...cliEnvironment, err: () => {} });
+  const snapshot = { ...seen, remembered: memory.recall(seen.takenAt) };
   const { changes, past, lastLook } = await log.read(snapshot, config, cliEnvironment.now());
   const unread = { kind: 'unknown', why: 'the page does not show it' } as const;
   const deliberation = deliberate(snapshot, config);
+  const { mismatches, heartbeats, memories: pools } = deliberation;
+  memory.add({ now: snapshot.takenAt, mismatches, heartbeats, pools, refused: [] });
   return frameOf({ snapshot, deliberation, config, changes, past, log: { lastLook, waits: unread } });
 }
 

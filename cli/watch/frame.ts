@@ -3,14 +3,15 @@ import type { Deliberation } from '../../lambda/decision/decide.ts';
 import { type EpochMs, isoTime, lastPart, plusMs, poolOfPart } from '../../lambda/decision/model/brands.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
-import type { ForecastRow, PoolPlan } from '../../lambda/decision/model/plan.ts';
+import type { Doubt, ForecastRow, OverrideKind, PoolPlan, Reason } from '../../lambda/decision/model/plan.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../lambda/decision/model/units.ts';
+import { isMismatch } from '../../lambda/decision/report/mismatches.ts';
 import { priceOf } from '../../lambda/decision/settings/prices.ts';
 import { windowOf } from '../../lambda/decision/settings/schedules.ts';
-import type { TaskView } from '../../lambda/decision/supply/task-state.ts';
+import { hasJustLeft, isLeaving, type TaskView } from '../../lambda/decision/supply/task-state.ts';
 import { some, tagText, transitionsCount } from '../../lambda/explain/format.ts';
-import { reasonSentence } from '../../lambda/explain/reason-text.ts';
+import { overrideText, reasonIn } from '../../lambda/explain/reason-text.ts';
 import { MOST_WORDS, starterText } from '../../lambda/explain/text.ts';
 import { brief } from '../shared/brief.ts';
 import { type LogFacts, lookLine } from '../status/read-log.ts';
@@ -71,7 +72,11 @@ export function frameOf({ snapshot, deliberation, config, log, changes, past }: 
       ...plan.forecast.map((row) => ({ at: row.at, text: forecastText(row, plan.takenAt) })),
       ...config.pools.flatMap((pool) => schedulesOf(pool, snapshot.takenAt)),
     ].toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at)),
-    changes,
+    changes: changes.map(({ at, pool, kind, short, others }) => ({
+      ...{ at, pool, kind },
+      brief: brief(`${pool} ${short}`, MOST_WORDS.reason),
+      whole: [`${pool} ${short}`, ...others].join('; '),
+    })),
     dollars: {
       anHour: sum(lanes, ({ dollarsAnHour }) => dollarsAnHour),
       past: past === undefined ? null : dollarsOf(past, config),
@@ -82,8 +87,10 @@ export function frameOf({ snapshot, deliberation, config, log, changes, past }: 
 /** A text, and its first sentences if it is long. The page unfolds it. */
 const toldOf = (whole: string, most: number) => ({ brief: brief(whole, most), whole });
 
-function laneOf(plan: PoolPlan, { pools }: Deliberation, config: Config) {
+function laneOf(plan: PoolPlan, { pools, plan: { findings } }: Deliberation, config: Config) {
   const views = pools.map(({ need }) => need.view).filter(({ pool }) => poolOfPart(pool.name) === plan.name);
+  const tasks = views.flatMap((view) => view.tasks);
+  const leaving = tasks.filter((task) => isLeaving(task) || task.state === 'left').length;
   const configured = config.pools.find(({ name }) => name === plan.name);
   return {
     name: plan.name as string,
@@ -92,13 +99,41 @@ function laneOf(plan: PoolPlan, { pools }: Deliberation, config: Config) {
     desired: plan.desired,
     floor: plan.floor.count,
     max: configured?.max ?? null,
-    why: plan.why.map((reason) => toldOf(reasonSentence(reason), MOST_WORDS.reason)),
-    tasks: views.flatMap(({ tasks }) => tasks.map(markOf)),
+    /** The tasks that stay, which `max` limits, those to come too; and those that drain or have left. */
+    staying: tasks.length - leaving + plan.notCreated,
+    leaving,
+    why: whyOf(plan, findings),
+    tasks: tasks.map(markOf),
     /** Desired tasks that ECS has not created. */
     notCreated: plan.notCreated,
     dollarsAnHour: sum(views, ({ tasks, pool }) => (tasks.length * priceOf(pool)) / 1e6),
   };
 }
+
+/** Overrides with their end, author and reason first: some reasons of the plan have only the effect. */
+function whyOf({ name, overrides, why, daemons }: PoolPlan, findings: Deliberation['plan']['findings']) {
+  const isKnown = (doubt: Doubt): boolean =>
+    !isMismatch(doubt) ||
+    findings.some((finding) => finding.code === doubt && (!('pool' in finding) || finding.pool === name));
+  const told = why.flatMap((reason): readonly Reason[] => {
+    if (reason.code === 'nothing-to-do') return [];
+    if (reason.code === 'floor' && (reason.from === 'pin' || reason.from === 'override')) return [];
+    if (reason.code !== 'holding-for-doubt') return [reason];
+    const doubts = reason.doubts.filter(isKnown);
+    return doubts.length === 0 ? [] : [{ ...reason, doubts }];
+  });
+  const unsaid = overrides.filter(({ kind }) => !why.some(({ code }) => code === SAYS[kind]));
+  const texts = [...unsaid.map(overrideText), ...told.map(reasonIn(daemons))];
+  return (texts.length === 0 ? ['nothing to do'] : texts).map((text) => toldOf(text, MOST_WORDS.reason));
+}
+
+/** The reason that has the end, the author and the reason of an override too. */
+const SAYS: Readonly<Record<OverrideKind, Reason['code'] | undefined>> = {
+  pause: 'paused',
+  'pause-scale-in': 'scale-in-paused',
+  pin: 'pinned',
+  floor: undefined,
+};
 
 function markOf(view: TaskView) {
   const { task, idleSince, use } = view;
@@ -113,8 +148,9 @@ function markOf(view: TaskView) {
   };
 }
 
-function stateOf({ state, use }: TaskView): MarkState {
-  if (state === 'left') return 'gone';
+function stateOf(view: TaskView): MarkState {
+  const { state, use } = view;
+  if (state === 'left' || hasJustLeft(view)) return 'gone';
   if (state === 'leaving') return 'draining';
   if (use === 'busy') return 'building';
   if (state === 'starting' || use === 'registering') return 'starting';

@@ -1,11 +1,19 @@
 /** Words the reasons and overrides of a plan as sentences. */
-import type { Doubt, Override, Reason, ReasonOf } from '../decision/model/plan.ts';
+import type { DaemonCounts, Doubt, Override, Reason, ReasonOf } from '../decision/model/plan.ts';
 import { ageText, few, readingPhrase, some, timeText, transitionsText } from './format.ts';
 import { oldSecretText } from './secret-text.ts';
 import { startHint } from './start-hints.ts';
 
 export function reasonSentence(reason: Reason): string {
   return (WORDS[reason.code] as (reason: Reason) => string)(reason);
+}
+
+/** Words the reasons of a pool by its counts, which tell tasks that have just left from those without a lease. */
+export function reasonIn({ unguarded }: Pick<DaemonCounts, 'unguarded'>): (reason: Reason) => string {
+  return (reason) =>
+    reason.code === 'holding-for-unguarded' && unguarded === 0
+      ? justLeftText(reason)
+      : reasonSentence(reason);
 }
 
 const WORDS: { readonly [Code in Reason['code']]: (reason: ReasonOf<Code>) => string } = {
@@ -196,6 +204,11 @@ function turnText({ tasks, asked }: { readonly tasks: number; readonly asked: nu
   if (asked === 0) return `waiting for ${tasks === 1 ? 'its' : 'their'} turn to be replaced`;
   if (asked < tasks) return `draining ${asked} of them`;
   return `draining ${tasks === 1 ? 'it' : 'them'}`;
+}
+
+/** A task that has just left has no lease either, and its daemon reads idle for up to 90 s. */
+function justLeftText({ tasks }: ReasonOf<'holding-for-unguarded'>): string {
+  return `${some(tasks, 'task')} ${tasks === 1 ? 'has' : 'have'} left; the desired count follows within about 90 s`;
 }
 
 /** Whether no pending job can be seen, so that none launches a task. */

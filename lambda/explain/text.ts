@@ -16,7 +16,7 @@ import type { Tags } from '../decision/model/tags.ts';
 import { findingLines } from './finding-text.ts';
 import { ageText, itOrThem, section, some, tagText, textOf, timeText, transitionsText } from './format.ts';
 import { promiseLines } from './promise-text.ts';
-import { overrideText, reasonSentence } from './reason-text.ts';
+import { overrideText, reasonIn, reasonSentence } from './reason-text.ts';
 
 /** The most promised starts in the text. There may be thousands of pending jobs. */
 const MOST_PROMISES = 20;
@@ -91,18 +91,23 @@ function markOf({ name, desired }: PoolPlan, actions: readonly Action[]): string
 }
 
 /** Of a pool with two kinds of capacity, the reasons of each. */
-function whyText({ why, parts = [] }: PoolPlan, wording: Wording): readonly string[] {
-  if (parts.length > 0) return partsText(parts, wording);
-  return why.map((reason) => wording(reasonSentence(reason), MOST_WORDS.reason));
+function whyText({ why, parts = [], daemons }: PoolPlan, wording: Wording): readonly string[] {
+  const inPool = reasonIn(daemons);
+  if (parts.length > 0) return partsText(parts, wording, inPool);
+  return why.map((reason) => wording(inPool(reason), MOST_WORDS.reason));
 }
 
 const CAPACITY: Readonly<Record<Capacity, string>> = { 'on-demand': 'on demand', spot: 'Spot' };
 
 /** One sentence for each kind of capacity. */
-export function partsText(parts: readonly PoolPart[], wording: Wording): readonly string[] {
+export function partsText(
+  parts: readonly PoolPart[],
+  wording: Wording,
+  inPool = reasonSentence,
+): readonly string[] {
   return parts.map((part) => {
     const why = part.why.map((reason) =>
-      reason.code === 'retired' ? 'no tasks remain' : wording(reasonSentence(reason), MOST_WORDS.reason),
+      reason.code === 'retired' ? 'no tasks remain' : wording(inPool(reason), MOST_WORDS.reason),
     );
     return `${CAPACITY[part.capacity]} ${changeOf(part)}: ${why.join(', ')}`;
   });

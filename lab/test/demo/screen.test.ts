@@ -41,7 +41,7 @@ describe('the changes of a look', () => {
     { actions: [lower, drain, drain], expected: { kind: 'in', what: '5 -> 2, drains 2 tasks' } },
   ])('are told once for each pool: $expected.what', ({ actions, expected }) => {
     const why = '3 pending jobs need a new task';
-    expect(changesIn(look(...actions))).toEqual([{ pool: 'gpu', ...expected, why }]);
+    expect(changesIn(look(...actions))).toMatchObject([{ pool: 'gpu', ...expected, why }]);
   });
 
   it.each(['', 'START RequestId', '{"message":"other"}', '{"broken', look({ ...raise, outcome: 'open' })])(
@@ -58,6 +58,8 @@ describe('a line of an event', () => {
     kind: 'out',
     what: '2 -> 5',
     why: 'one two three four five six',
+    short: '2 -> 5',
+    others: [],
   });
   const time = '09:00:45';
 

@@ -1,6 +1,6 @@
 /** Runs the autoscaler itself as a policy. Its function has outages of coderd. */
 import type { Config } from '../../../lambda/decision/model/config.ts';
-import { reasonSentence } from '../../../lambda/explain/reason-text.ts';
+import { reasonIn } from '../../../lambda/explain/reason-text.ts';
 import { InvocationError } from '../../../lambda/look/invocation.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import type { StartedWaits } from '../../../lambda/look/waits/wait-record.ts';
@@ -61,6 +61,6 @@ export function changesOf({ plan, outcome }: LookResult) {
     if (action.kind !== 'set-desired') return [];
     const pool = plan.pools.find(({ name }) => name === action.pool);
     const { from, to } = action;
-    return [{ pool: action.pool, from, to, why: pool?.why.map(reasonSentence) ?? [] }];
+    return [{ pool: action.pool, from, to, why: pool?.why.map(reasonIn(pool.daemons)) ?? [] }];
   });
 }

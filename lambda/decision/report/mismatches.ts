@@ -4,7 +4,7 @@
  */
 import type { EpochMs } from '../model/brands.ts';
 import { ownValue } from '../model/collections.ts';
-import { type Finding, mismatchKey } from '../model/plan.ts';
+import { type Doubt, type Finding, mismatchKey } from '../model/plan.ts';
 import type { Remembered } from '../model/snapshot.ts';
 import { MINUTE_MS } from '../model/units.ts';
 
@@ -63,6 +63,17 @@ function itemsOf(finding: Finding): readonly string[] | undefined {
       return undefined;
   }
 }
+
+/** Whether one look alone proves nothing about this doubt. */
+export function isMismatch(code: Doubt): boolean {
+  return MISMATCHES.has(code);
+}
+
+const MISMATCHES: ReadonlySet<Doubt> = new Set<Doubt>([
+  'daemons-empty-while-leased',
+  'jobs-empty-while-busy',
+  'tasks-fewer-than-counted',
+]);
 
 function withItems(finding: Finding, items: readonly string[]): Finding {
   if (finding.code === 'tasks-unguarded')

@@ -23,6 +23,7 @@ const told = (text: string) => ({ brief: text, whole: text });
 function frame(tasks: number, jobs: number, extra: Partial<WatchFrame> = {}): WatchFrame {
   const lane = (name: string): WatchFrame['lanes'][number] => ({
     ...{ name, tags: `pool=${name}`, desired: { from: tasks, to: tasks + 1 }, floor: 1, max: 200 },
+    ...{ staying: tasks, leaving: 0 },
     why: ['3 pending jobs need a new task', '<img src=x onerror=alert(1)>'].map(told),
     tasks: Array.from({ length: tasks }, (_, index) => ({
       id: `${name}-${String(index).padStart(30, '0')}`,
@@ -44,7 +45,7 @@ function frame(tasks: number, jobs: number, extra: Partial<WatchFrame> = {}): Wa
     waiting: jobs > 0 ? [{ tags: '(untagged)', jobs, since: TAKEN_AT, by: 'by a new task in "one"' }] : [],
     next: [{ at: TAKEN_AT, text: '5 autostarts (untagged); pool "one" provides a daemon for them' }],
     changes: [
-      { at: TAKEN_AT, pool: 'one', kind: 'out', what: '1 -> 2', why: '1 pending job needs a new task' },
+      { at: TAKEN_AT, pool: 'one', kind: 'out', ...told('one 1 -> 2: 1 pending job needs a new task') },
     ],
     dollars: { anHour: 4.5, past: { hours: 24, dollars: 20, fixedFleet: 90 } },
     ...extra,

@@ -81,14 +81,32 @@ describe('a frame', () => {
     ]);
     expect(findings).toEqual([]);
     expect(unschedulable).toMatchObject([{ brief: expect.stringContaining('cluster=tpu') }]);
-    expect(changes.map(({ at, pool, what }) => `${at.slice(11, 16)} ${pool} ${what}`)).toEqual([
-      '09:00 cpu 0 -> 1',
+    expect(changes.map(({ at, brief }) => `${at.slice(11, 16)} ${brief}`)).toEqual([
+      '09:00 cpu 0 -> 1: min keeps 1 task',
     ]);
     // one task of 1 vCPU and 2 GiB on ARM, which is there from the second look on
     expect(dollars.anHour).toBeCloseTo(0.0395, 4);
     expect(dollars.past?.hours).toBeCloseTo(230 / 3600, 6);
     expect(dollars.past?.fixedFleet).toBeCloseTo((0.0395 * 230) / 3600, 5);
     expect(dollars.past?.dollars).toBeCloseTo((0.0395 * 220) / 3600, 5);
+  });
+
+  it('tells a mismatch of two lists once looks have seen it for almost a minute', async () => {
+    const { world, pass } = await start({ pools: [CPU] });
+    const silent = { out: () => {}, err: () => {}, now: () => world.timeline.now(), pollMs: 0 };
+    const environment = { AUTOSCALER_CLUSTER: world.ecs.clusterName };
+    const page = await watch({ config: file, port: 0 }, { ...silent, environment }, 0);
+    onTestFinished(() => page.close());
+    world.coderd.startBuiltInDaemon(`cpu-${'0'.repeat(32)}`, {});
+    const findings = async (): Promise<unknown> => {
+      // the first frame is the one that the server has kept, and the second may have been read meanwhile
+      const events = await eventsOf(page.url, 3);
+      const [, , [, last]] = events as readonly [unknown, unknown, readonly [string, WatchFrame]];
+      return last.findings;
+    };
+    expect(await findings()).toEqual([]);
+    pass(60);
+    expect(await findings()).toMatchObject([{ whole: expect.stringContaining('1 daemon has no ECS task') }]);
   });
 
   it('names what coderd and schedules do next', async () => {

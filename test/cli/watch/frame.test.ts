@@ -1,0 +1,118 @@
+/** What a frame of `autoscaler watch` says: the words of ordinary days, and those of trouble. */
+import { describe, expect, it } from 'vitest';
+import { changesIn } from '../../../cli/logs/logged-changes.ts';
+import { frameOf, type WatchFrame } from '../../../cli/watch/frame.ts';
+import { parseSnapshot } from '../../../lambda/adapters/snapshot-schema.ts';
+import { checkConfig } from '../../../lambda/config/check.ts';
+import { deliberate } from '../../../lambda/decision/decide.ts';
+import { plusMs } from '../../../lambda/decision/model/brands.ts';
+import type { Remembered, Snapshot } from '../../../lambda/decision/model/snapshot.ts';
+import { draw, type Picture } from '../../support/picture.ts';
+import { type Change, serviceIs } from '../../support/planned.ts';
+
+const UNREAD = { kind: 'unknown', why: 'no log' } as const;
+const NOTE = { 'pin-until': '2026-11-20T10:00:00Z', 'pin-by': 'anna', 'pin-why': 'load test' };
+
+function frame(picture: Picture, change: Change = () => {}, remembered?: Remembered): WatchFrame {
+  const { snapshot: document, config: settings } = draw(picture);
+  change(document, settings);
+  const { config } = checkConfig(settings);
+  const snapshot: Snapshot = { ...parseSnapshot(document), ...(remembered && { remembered }) };
+  const deliberation = deliberate(snapshot, config);
+  const log = { lastLook: UNREAD, waits: UNREAD };
+  return frameOf({ snapshot, deliberation, config, changes: [], past: undefined, log });
+}
+
+const whysOf = ({ lanes }: WatchFrame): readonly string[] =>
+  lanes.flatMap(({ why }) => why.map(({ whole }) => whole));
+
+describe('a lane', () => {
+  it('counts tasks that drain or have left beside those that max limits', () => {
+    const [lane] = frame({ pools: { cpu: { tasks: 'B B I1m L X U1m', max: 3 } } }).lanes;
+    expect(lane).toMatchObject({ staying: 3, leaving: 3, max: 3 });
+    expect(lane?.tasks.map(({ state }) => state).sort()).toEqual([
+      ...['building', 'building', 'draining', 'free', 'gone', 'gone'],
+    ]);
+  });
+
+  it('says that tasks have just left, and not that scale-in is on hold', () => {
+    expect(whysOf(frame({ pools: { cpu: { tasks: 'I20m U1m' } } }))).toContain(
+      '1 task has left; the desired count follows within about 90 s',
+    );
+  });
+
+  it('says who set a pin, until when and why, once, whether the pin limits the pool or not', () => {
+    const pinned = 'pinned at 2 tasks until 20 November 2026 10:00:00 UTC by anna (load test)';
+    const overrides = { pin: '2', ...NOTE };
+    expect(whysOf(frame({ pools: { cpu: { tasks: 'B B', overrides } } }))).toEqual([pinned]);
+    expect(whysOf(frame({ pools: { cpu: { tasks: 'B B', overrides } }, pending: [{ jobs: 3 }] }))).toEqual([
+      '3 pending jobs need a new task',
+      'needs 5 tasks, pinned at 2 until 20 November 2026 10:00:00 UTC by anna (load test)',
+    ]);
+  });
+});
+
+describe('a mismatch of two lists', () => {
+  const picture = { pools: { cpu: { tasks: 'I1m' } } };
+  const counted = serviceIs({ runningCount: 2 });
+  const remembered = (ageMs: number): Remembered => {
+    const { takenAt } = parseSnapshot(draw(picture).snapshot);
+    const mismatches = { 'tasks-fewer-than-counted cpu': plusMs(takenAt, -ageMs) };
+    return { mismatches, refused: [] };
+  };
+
+  it('is told neither as a finding nor by the lane, while it is young', () => {
+    for (const memory of [{ mismatches: {}, refused: [] }, remembered(10_000)]) {
+      const { findings, lanes } = frame(picture, counted, memory);
+      expect(findings).toEqual([]);
+      expect(JSON.stringify(lanes)).not.toContain('on hold');
+    }
+  });
+
+  it('is told by both once it lasts', () => {
+    const lasting = frame(picture, counted, remembered(60_000));
+    expect(lasting.findings).toMatchObject([
+      { whole: expect.stringContaining('ECS counts 2 tasks but lists 1') },
+    ]);
+    expect(whysOf(lasting)).toContain('scale-in on hold: ECS lists fewer tasks than it counts');
+  });
+});
+
+describe('a change', () => {
+  it.each([
+    {
+      actions: [{ kind: 'set-desired', from: 9, to: 5, why: 'tasks-left' }],
+      short: '9 -> 5: 4 tasks have drained',
+      others: 2,
+    },
+    {
+      actions: [
+        { kind: 'set-desired', from: 9, to: 5, why: 'tasks-left' },
+        { kind: 'ask-to-leave', why: 'idle-long-enough' },
+      ],
+      short: '9 -> 5: 4 tasks have drained; draining 1 idle daemon',
+      others: 1,
+    },
+    {
+      actions: [{ kind: 'ask-to-leave', why: 'idle-long-enough' }],
+      short: 'draining 1 idle daemon',
+      others: 2,
+    },
+    { actions: [{ kind: 'ask-to-leave', why: 'of-a-later-version' }], short: 'drains 1 task', others: 3 },
+  ])('says $short, without the other reasons of the pool', ({ actions, short, others }) => {
+    const why = [
+      { code: 'idle-long-enough', tasks: 1 },
+      { code: 'tasks-left', tasks: 4 },
+      { code: 'holding-for-unguarded', tasks: 2 },
+    ];
+    const applied = actions.map((action) => ({ pool: 'gpu', outcome: 'applied', ...action }));
+    const line = JSON.stringify({
+      message: 'look',
+      pools: [{ name: 'gpu', why, unguarded: 0 }],
+      actions: applied,
+    });
+    const [change] = changesIn(line);
+    expect([change?.short, change?.others.length]).toEqual([short, others]);
+    expect(change?.why).toContain('2 tasks have left');
+  });
+});
