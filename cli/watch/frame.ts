@@ -17,6 +17,7 @@ import { brief } from '../shared/brief.ts';
 import { type LogFacts, lookLine } from '../status/read-log.ts';
 import { placeText, statusOf } from '../status/report.ts';
 import { findingsText, waitingText } from '../status/screen.ts';
+import { inOrderOfNeed, poolStateOf } from './pool-state.ts';
 import type { Past, TimedChange } from './watched-log.ts';
 
 export type WatchFrame = ReturnType<typeof frameOf>;
@@ -92,8 +93,15 @@ function laneOf(plan: PoolPlan, { pools, plan: { findings } }: Deliberation, con
   const tasks = views.flatMap((view) => view.tasks);
   const leaving = tasks.filter((task) => isLeaving(task) || task.state === 'left').length;
   const configured = config.pools.find(({ name }) => name === plan.name);
+  const marks = tasks.map(markOf);
+  const known = { ...plan, why: knownReasons(plan, findings) };
   return {
     name: plan.name as string,
+    state: poolStateOf({
+      ...{ plan: known, findings },
+      isMoving: marks.some(({ state }) => state !== 'free' && state !== 'silent'),
+      isSilent: marks.some(({ state }) => state === 'silent'),
+    }),
     tags: tagText(configured?.tags ?? {}),
     /** The desired count: what it is, and what the next look makes it. Null: no service. */
     desired: plan.desired,
@@ -102,28 +110,34 @@ function laneOf(plan: PoolPlan, { pools, plan: { findings } }: Deliberation, con
     /** The tasks that stay, which `max` limits, those to come too; and those that drain or have left. */
     staying: tasks.length - leaving + plan.notCreated,
     leaving,
-    why: whyOf(plan, findings),
-    tasks: tasks.map(markOf),
+    why: whyOf(known),
+    tasks: marks,
     /** Desired tasks that ECS has not created. */
     notCreated: plan.notCreated,
     dollarsAnHour: sum(views, ({ tasks, pool }) => (tasks.length * priceOf(pool)) / 1e6),
   };
 }
 
-/** Overrides with their end, author and reason first: some reasons of the plan have only the effect. */
-function whyOf({ name, overrides, why, daemons }: PoolPlan, findings: Deliberation['plan']['findings']) {
+/** Without a doubt that one look alone does not prove, and without what an override says better. */
+function knownReasons({ name, why }: PoolPlan, findings: Deliberation['plan']['findings']) {
   const isKnown = (doubt: Doubt): boolean =>
     !isMismatch(doubt) ||
     findings.some((finding) => finding.code === doubt && (!('pool' in finding) || finding.pool === name));
-  const told = why.flatMap((reason): readonly Reason[] => {
+  return why.flatMap((reason): readonly Reason[] => {
     if (reason.code === 'nothing-to-do') return [];
     if (reason.code === 'floor' && (reason.from === 'pin' || reason.from === 'override')) return [];
     if (reason.code !== 'holding-for-doubt') return [reason];
     const doubts = reason.doubts.filter(isKnown);
     return doubts.length === 0 ? [] : [{ ...reason, doubts }];
   });
+}
+
+/** Overrides with their end, author and reason: some reasons of the plan have only the effect. What is wrong comes first. */
+function whyOf({ overrides, why, daemons }: PoolPlan) {
+  const { wrong, others } = inOrderOfNeed(why, daemons);
   const unsaid = overrides.filter(({ kind }) => !why.some(({ code }) => code === SAYS[kind]));
-  const texts = [...unsaid.map(overrideText), ...told.map(reasonIn(daemons))];
+  const inPool = reasonIn(daemons);
+  const texts = [...wrong.map(inPool), ...unsaid.map(overrideText), ...others.map(inPool)];
   return (texts.length === 0 ? ['nothing to do'] : texts).map((text) => toldOf(text, MOST_WORDS.reason));
 }
 

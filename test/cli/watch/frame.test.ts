@@ -46,9 +46,40 @@ describe('a lane', () => {
     const overrides = { pin: '2', ...NOTE };
     expect(whysOf(frame({ pools: { cpu: { tasks: 'B B', overrides } } }))).toEqual([pinned]);
     expect(whysOf(frame({ pools: { cpu: { tasks: 'B B', overrides } }, pending: [{ jobs: 3 }] }))).toEqual([
-      '3 pending jobs need a new task',
       'needs 5 tasks, pinned at 2 until 20 November 2026 10:00:00 UTC by anna (load test)',
+      '3 pending jobs need a new task',
     ]);
+  });
+});
+
+describe('the state of a pool', () => {
+  const overrides = { pin: '2', ...NOTE };
+  it.each([
+    { pool: { tasks: 'I1m', min: 1 }, state: 'quiet', because: 'a free daemon waits for builds' },
+    { pool: { tasks: 'B' }, state: 'active', because: 'a task builds' },
+    { pool: { tasks: 'I20m U1m' }, state: 'active', because: 'a task has just left' },
+    { pool: { tasks: 'B', max: 1 }, pending: [{ jobs: 1 }], state: 'held', because: 'max is reached' },
+    { pool: { tasks: 'I1m I1m', overrides }, state: 'held', because: 'a person has pinned it' },
+    { pool: { tasks: 'Z' }, state: 'wrong', because: 'a task has no daemon' },
+    {
+      pool: { tasks: 'I1m' },
+      change: serviceIs({ runningCount: 2 }),
+      state: 'wrong',
+      because: 'lists differ',
+    },
+  ])('is $state: $because', ({ pool, pending = [], change, state }) => {
+    const [lane] = frame({ pools: { cpu: pool }, pending }, change).lanes;
+    expect(lane?.state).toBe(state);
+  });
+
+  it('is that of what is wrong where a limit holds the pool too, and says first what is wrong', () => {
+    const change = serviceIs({ runningCount: 3 });
+    const [lane] = frame(
+      { pools: { cpu: { tasks: 'B', max: 1, overrides } }, pending: [{ jobs: 2 }] },
+      change,
+    ).lanes;
+    expect(lane?.state).toBe('wrong');
+    expect(lane?.why[0]?.whole).toContain('ECS lists fewer tasks than it counts');
   });
 });
 

@@ -23,7 +23,7 @@ const told = (text: string) => ({ brief: text, whole: text });
 function frame(tasks: number, jobs: number, extra: Partial<WatchFrame> = {}): WatchFrame {
   const lane = (name: string): WatchFrame['lanes'][number] => ({
     ...{ name, tags: `pool=${name}`, desired: { from: tasks, to: tasks + 1 }, floor: 1, max: 200 },
-    ...{ staying: tasks, leaving: 0 },
+    ...{ staying: tasks, leaving: 0, state: 'active' },
     why: ['3 pending jobs need a new task', '<img src=x onerror=alert(1)>'].map(told),
     tasks: Array.from({ length: tasks }, (_, index) => ({
       id: `${name}-${String(index).padStart(30, '0')}`,
@@ -91,12 +91,135 @@ const shows = (page: Page, { headline }: WatchFrame): Promise<void> =>
 
 const marksOf = (page: Page, kind: string): Promise<number> => page.locator(`#lanes .mark${kind}`).count();
 
+/** 50 pools, 300 tasks and 200 jobs: 4 pools are wrong, 4 at their limit, 25 active and 17 quiet. */
+function fleet(): WatchFrame {
+  const {
+    lanes: [lane],
+    findings,
+    waiting,
+    ...rest
+  } = frame(0, 200);
+  if (lane === undefined) throw new Error('making a fleet: the frame has no lane');
+  const stateOf = (at: number) =>
+    at % 12 === 5 ? 'wrong' : at % 12 === 9 ? 'held' : at % 5 < 3 ? 'active' : 'quiet';
+  const tasksOf = { wrong: 3, held: 9, active: 9, quiet: 2 };
+  const why = {
+    wrong: 'ECS lists 4 failed starts since the last success, trying one task at a time. '.repeat(2),
+    held: 'needs 14 tasks, limited to 9 by max',
+    active: '3 pending jobs need a new task',
+    quiet: 'nothing to do',
+  };
+  const lanes = Array.from({ length: 50 }, (_, at): WatchFrame['lanes'][number] => {
+    const state = stateOf(at);
+    return {
+      ...{
+        ...lane,
+        name: `team-${at}`,
+        tags: `team=t${at}, kind=${at % 2 ? 'gpu' : 'web'}`,
+        state,
+        why: [told(why[state])],
+      },
+      notCreated: 0,
+      tasks: Array.from({ length: tasksOf[state] }, (__, task) => ({
+        ...{ id: `${at}-${task}`.padEnd(32, '0'), state: state === 'quiet' ? 'free' : 'building' },
+        ...{ isBuilding: state !== 'quiet', since: null },
+      })),
+    };
+  });
+  const many = <T>(items: readonly T[], count: number): T[] =>
+    Array.from({ length: count }, () => items).flat();
+  return {
+    ...rest,
+    lanes,
+    findings: Array.from({ length: 5 }, (_, at) =>
+      told(`pool "team-${12 * at + 5}": ${'ECS lists tasks that failed to start. '.repeat(5)}`),
+    ),
+    unschedulable: [told('organization "default", tags cluster=tpu: 5 jobs, the oldest waits for 12 min')],
+    waiting: Array.from({ length: 40 }, (_, at) => ({
+      ...waiting[0],
+      ...{ tags: `team=t${at}`, jobs: 5, since: TAKEN_AT, by: `by a new task in "team-${at}"` },
+    })),
+    next: many(rest.next, 12),
+    changes: many(rest.changes, 40),
+  };
+}
+
+const SCREEN = { width: 1280, height: 900 };
+
+describe('a page of 50 pools, 300 tasks and 200 jobs', () => {
+  const bottoms = (page: Page, of: string): Promise<number> =>
+    page.evaluate(
+      `Math.max(...[...document.querySelectorAll('${of}')].map((each) => each.getBoundingClientRect().bottom))`,
+    );
+
+  test('fits two screens, with all that is wrong on the first', async () => {
+    const { page, messages } = await open(fleet(), { viewport: SCREEN });
+    expect(await page.locator('#lanes .lane').count()).toBe(33);
+    expect(await page.locator('#lanes .lane.wrong').count()).toBe(4);
+    expect(await bottoms(page, '#findings, #unschedulable, .lane.wrong')).toBeLessThan(SCREEN.height);
+    expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThanOrEqual(
+      2 * SCREEN.height,
+    );
+    expect(await page.locator('#lanes .name b').allInnerTexts()).toEqual(
+      ['team-5', 'team-17', 'team-29', 'team-41', 'team-9', 'team-21', 'team-33', 'team-45'].concat(
+        fleet().lanes.flatMap(({ name, state }) => (state === 'active' ? [name] : [])),
+      ),
+    );
+    expect(messages).toEqual([]);
+  });
+
+  test('has each number of a quiet pool, and all jobs and changes, by keyboard', async () => {
+    const { page } = await open(fleet(), { viewport: SCREEN });
+    const quiet = page.locator('#quiet > summary');
+    expect(await quiet.innerText()).toBe('17 quiet pools: 34 free tasks, $26 an hour');
+    await quiet.focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    expect(await page.locator('#quiet .lane').first().innerText()).toMatch(
+      /team-3\s[\s\S]*team=t3, kind=gpu\. Desired count 0 → 1, floor 1, max 200, \$1\.50 an hour/,
+    );
+    await page.locator('#waiting .more summary').focus();
+    await page.keyboard.press('Enter');
+    expect(await page.locator('#waiting li').filter({ visible: true }).count()).toBe(40);
+  });
+
+  test('filters by name, tag and state, in quiet pools too, and keeps what is open', async () => {
+    const { page, show } = await open(fleet(), { viewport: SCREEN });
+    const names = (): Promise<readonly string[]> => page.locator('#lanes .name b').allInnerTexts();
+    await page.getByRole('searchbox').fill('T3 gpu');
+    expect(await names()).toEqual(['team-33', 'team-3', 'team-31', 'team-35', 'team-37', 'team-39']);
+    expect(await page.getByRole('status').innerText()).toBe('6 of 50 pools');
+    await page.getByText('team-3', { exact: true }).click();
+    await page.getByRole('combobox').selectOption('quiet');
+    await show({ ...fleet(), headline: 'later' });
+    expect(await names()).toEqual(['team-3', 'team-39']);
+    expect(await page.locator('.lane[open] .name b').allInnerTexts()).toEqual(['team-3']);
+    await page.getByRole('searchbox').fill('');
+    await page.getByRole('combobox').selectOption('');
+    // folded again, and still open below
+    expect(await page.locator('#quiet .lane[open] .name b').allTextContents()).toEqual(['team-3']);
+  });
+
+  test.each([
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 390],
+    ['dark', 390],
+  ] as const)('does not scroll sideways, %s at %i px', async (colorScheme, width) => {
+    const { page } = await open(fleet(), { viewport: { width, height: 900 }, colorScheme });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+    const path = `${process.env.PICTURES}/fleet-${colorScheme}-${width}.png`;
+    if (process.env.PICTURES) await page.screenshot({ path, fullPage: true });
+  });
+});
+
 describe('the page', () => {
   test('shows 300 tasks and 200 jobs, reads nothing but itself, and runs no text as code', async () => {
     const { page, messages, requests, url } = await open(frame(99, 200));
     expect(await marksOf(page, '')).toBe(300);
     // more jobs than fit one glance are a number
-    expect(await page.locator('#waiting .mark').count()).toBe(120);
+    expect(await page.locator('#waiting .mark').count()).toBe(20);
     expect(await page.locator('#waiting li').innerText()).toContain('200 with (untagged)');
     expect(await page.locator('#lanes .why').first().innerText()).toContain('<img src=x');
     expect(messages).toEqual([]);
@@ -133,7 +256,8 @@ describe('the page', () => {
 
   test.each([400, 1280])('does not scroll sideways at %i px with all details open', async (width) => {
     const { page } = await open(frame(99, 200), { viewport: { width, height: 900 } });
-    for (const summary of await page.locator('summary').all()) await summary.click();
+    for (const summary of await page.locator('summary').filter({ visible: true }).all())
+      await summary.click();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
   });
 
@@ -141,7 +265,7 @@ describe('the page', () => {
     const { page } = await open(frame(2, 0));
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    expect(await page.locator('.lane').first().locator('details li').first().innerText()).toContain('builds');
+    expect(await page.locator('.lane li').first().innerText()).toContain('builds');
   });
 
   test.each([400, 1280])(
