@@ -99,8 +99,7 @@ function laneOf(plan: PoolPlan, { pools, plan: { findings } }: Deliberation, con
     name: plan.name as string,
     state: poolStateOf({
       ...{ plan: known, findings },
-      isMoving: marks.some(({ state }) => state !== 'free' && state !== 'silent'),
-      isSilent: marks.some(({ state }) => state === 'silent'),
+      isMoving: marks.some(({ state }) => state !== 'free'),
     }),
     tags: tagText(configured?.tags ?? {}),
     /** The desired count: what it is, and what the next look makes it. Null: no service. */

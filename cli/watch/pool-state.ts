@@ -10,18 +10,16 @@ const STATES: readonly PoolState[] = ['wrong', 'held', 'active', 'quiet'];
 type Seen = {
   readonly plan: PoolPlan;
   readonly findings: readonly Finding[];
-  /** Whether tasks build, start, drain or leave. */
+  /** Whether a task is not just free. */
   readonly isMoving: boolean;
-  /** Whether tasks should have a daemon and have none. */
-  readonly isSilent: boolean;
 };
 
-export function poolStateOf({ plan, findings, isMoving, isSilent }: Seen): PoolState {
+export function poolStateOf({ plan, findings, isMoving }: Seen): PoolState {
   const { name, why, desired, daemons, pending, overrides } = plan;
   const isNamed = findings.some((finding) => 'pool' in finding && finding.pool === name);
   const states = new Set<PoolState>([
     ...why.map((reason) => stateOf(reason, daemons)),
-    ...(isNamed || isSilent ? (['wrong'] as const) : []),
+    ...(isNamed ? (['wrong'] as const) : []),
     ...(overrides.length > 0 ? (['held'] as const) : []),
     ...(isMoving || desired.from !== desired.to || pending > 0 ? (['active'] as const) : []),
   ]);

@@ -53,6 +53,7 @@ describe('a lane', () => {
 });
 
 describe('the state of a pool', () => {
+  const withoutTasks: Change = ({ ecs }) => void Object.assign(ecs.tasks, { items: [] });
   const overrides = { pin: '2', ...NOTE };
   it.each([
     { pool: { tasks: 'I1m', min: 1 }, state: 'quiet', because: 'a free daemon waits for builds' },
@@ -61,6 +62,10 @@ describe('the state of a pool', () => {
     { pool: { tasks: 'B', max: 1 }, pending: [{ jobs: 1 }], state: 'held', because: 'max is reached' },
     { pool: { tasks: 'I1m I1m', overrides }, state: 'held', because: 'a person has pinned it' },
     { pool: { tasks: 'Z' }, state: 'wrong', because: 'a task has no daemon' },
+    {
+      ...{ pool: { tasks: 'I1m', desired: 0 }, change: withoutTasks, state: 'wrong' },
+      because: 'a finding names it',
+    },
     {
       pool: { tasks: 'I1m' },
       change: serviceIs({ runningCount: 2 }),
