@@ -53,7 +53,10 @@ describe('a lane', () => {
 });
 
 describe('the state of a pool', () => {
-  const withoutTasks: Change = ({ ecs }) => void Object.assign(ecs.tasks, { items: [] });
+  const withoutTasks: Change = (snapshot, config) => {
+    Object.assign(snapshot.ecs.tasks, { items: [] });
+    serviceIs({ runningCount: 0, pendingCount: 0 })(snapshot, config);
+  };
   const overrides = { pin: '2', ...NOTE };
   it.each([
     { pool: { tasks: 'I1m', min: 1 }, state: 'quiet', because: 'a free daemon waits for builds' },
