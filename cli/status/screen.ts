@@ -49,11 +49,19 @@ export function statusScreen(status: Status, { width, wording = (text) => text }
   ]);
 }
 
-/** Without looks no task starts, and a look that failed may have changed nothing. Free daemons still take jobs. */
-function startLines({ waiting, isLooking, lastLook, takenAt }: Status): readonly string[] {
+function startLines(status: Status): readonly string[] {
+  const { waiting, isLooking, takenAt } = status;
   const lines = promiseLines(waiting, { takenAt, most: MOST.promises });
   if (lines.length === 0) return lines;
-  if (isLooking) return hasFailed(lastLook) ? [FAILING, ...lines] : lines;
+  return [...startNote(status), ...(isLooking ? lines : [])];
+}
+
+/** Without looks no task starts, and a look that failed may have changed nothing. Free daemons still take jobs. */
+export function startNote({
+  isLooking,
+  lastLook,
+}: Pick<Status, 'isLooking' | 'lastLook'>): readonly string[] {
+  if (isLooking) return hasFailed(lastLook) ? [FAILING] : [];
   const since = lastLook.kind === 'seen' ? `for ${ageText(lastLook.ageSeconds)}` : 'in the last hour';
   return [`unknown: the function has not looked ${since}, and without looks no task starts`];
 }

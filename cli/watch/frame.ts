@@ -1,11 +1,11 @@
 /** What the page of `autoscaler watch` shows, as data: pools as lanes, tasks as marks, jobs that wait. */
 import type { Deliberation } from '../../lambda/decision/decide.ts';
-import { type EpochMs, isoTime, lastPart, plusMs, poolOfPart } from '../../lambda/decision/model/brands.ts';
+import { type EpochMs, isoTime, lastPart, poolOfPart } from '../../lambda/decision/model/brands.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
 import type { Doubt, ForecastRow, OverrideKind, PoolPlan, Reason } from '../../lambda/decision/model/plan.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
-import { DAY_MS, HOUR_MS, SECOND_MS } from '../../lambda/decision/model/units.ts';
+import { DAY_MS, HOUR_MS } from '../../lambda/decision/model/units.ts';
 import { isMismatch } from '../../lambda/decision/report/mismatches.ts';
 import { priceOf } from '../../lambda/decision/settings/prices.ts';
 import { windowOf } from '../../lambda/decision/settings/schedules.ts';
@@ -15,9 +15,10 @@ import { overrideText, reasonIn } from '../../lambda/explain/reason-text.ts';
 import { MOST_WORDS, starterText } from '../../lambda/explain/text.ts';
 import { brief } from '../shared/brief.ts';
 import { type LogFacts, lookLine } from '../status/read-log.ts';
-import { placeText, statusOf } from '../status/report.ts';
-import { findingsText, waitingText } from '../status/screen.ts';
+import { statusOf } from '../status/report.ts';
+import { findingsText, startNote, waitingText } from '../status/screen.ts';
 import { inOrderOfNeed, poolStateOf } from './pool-state.ts';
+import { waitingGroups } from './waiting.ts';
 import type { Past, TimedChange } from './watched-log.ts';
 
 export type WatchFrame = ReturnType<typeof frameOf>;
@@ -55,20 +56,9 @@ export function frameOf({ snapshot, deliberation, config, log, changes, past }: 
     findings: broken.map((line) => toldOf(line, MOST_WORDS.line)),
     unschedulable: waiting.nobody.map((line) => toldOf(line, MOST_WORDS.line)),
     lanes,
-    waiting: [
-      ...waiting.groups.map(({ organization, tags, jobs, oldestSeconds, places }) => ({
-        tags: named(tags, organization),
-        jobs,
-        since: isoTime(plusMs(snapshot.takenAt, -oldestSeconds * SECOND_MS)),
-        by: [...new Set(places.map(placeText))].join(', '),
-      })),
-      ...plan.unserved.map(({ organization, tags, jobs, oldest }) => ({
-        tags: named(tagText(tags), organization),
-        jobs,
-        since: oldest,
-        by: 'unschedulable, see above',
-      })),
-    ],
+    waiting: waitingGroups({ snapshot, plan, status, coderUrl: config.coder.url, named }),
+    /** What limits the promises: the function does not look, or its looks fail. */
+    waitingNote: waiting.jobs === 0 ? null : (startNote(status)[0] ?? null),
     next: [
       ...plan.forecast.map((row) => ({ at: row.at, text: forecastText(row, plan.takenAt) })),
       ...config.pools.flatMap((pool) => schedulesOf(pool, snapshot.takenAt)),

@@ -1,6 +1,7 @@
 /** What a frame of `autoscaler watch` says: the words of ordinary days, and those of trouble. */
 import { describe, expect, it } from 'vitest';
 import { changesIn } from '../../../cli/logs/logged-changes.ts';
+import type { LastLook } from '../../../cli/status/read-log.ts';
 import { frameOf, type WatchFrame } from '../../../cli/watch/frame.ts';
 import { parseSnapshot } from '../../../lambda/adapters/snapshot-schema.ts';
 import { checkConfig } from '../../../lambda/config/check.ts';
@@ -8,18 +9,25 @@ import { deliberate } from '../../../lambda/decision/decide.ts';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Remembered, Snapshot } from '../../../lambda/decision/model/snapshot.ts';
 import { draw, type Picture } from '../../support/picture.ts';
-import { type Change, serviceIs } from '../../support/planned.ts';
+import { type Change, edit, organizationIn, serviceIs } from '../../support/planned.ts';
 
 const UNREAD = { kind: 'unknown', why: 'no log' } as const;
 const NOTE = { 'pin-until': '2026-11-20T10:00:00Z', 'pin-by': 'anna', 'pin-why': 'load test' };
 
-function frame(picture: Picture, change: Change = () => {}, remembered?: Remembered): WatchFrame {
+type Rows = WatchFrame['waiting'][number]['rows'];
+
+function frame(
+  picture: Picture,
+  change: Change = () => {},
+  remembered?: Remembered,
+  lastLook: LastLook = UNREAD,
+): WatchFrame {
   const { snapshot: document, config: settings } = draw(picture);
   change(document, settings);
   const { config } = checkConfig(settings);
   const snapshot: Snapshot = { ...parseSnapshot(document), ...(remembered && { remembered }) };
   const deliberation = deliberate(snapshot, config);
-  const log = { lastLook: UNREAD, waits: UNREAD };
+  const log = { lastLook, waits: UNREAD };
   return frameOf({ snapshot, deliberation, config, changes: [], past: undefined, log });
 }
 
@@ -114,6 +122,63 @@ describe('a mismatch of two lists', () => {
       { whole: expect.stringContaining('ECS counts 2 tasks but lists 1') },
     ]);
     expect(whysOf(lasting)).toContain('scale-in on hold: ECS lists fewer tasks than it counts');
+  });
+});
+
+describe('the jobs that wait', () => {
+  /** The first job is of a workspace of alice, which the list of workspaces has. */
+  const ofAlice: Change = (snapshot) => {
+    const organization = organizationIn(snapshot);
+    const at = organization.jobs.items.findIndex((job) => 'status' in job && job.status === 'pending');
+    const metadata = { workspace_id: 'w', workspace_name: 'dev/1', template_name: 'web' };
+    edit(organization.jobs.items, at, { metadata });
+    const latest = { transition: 'start', job: { status: 'pending' } };
+    const workspace = { organization_id: organization.id, template_id: 't', latest_build: latest };
+    const items = [{ ...workspace, id: 'w', name: 'dev', owner_name: 'ali ce' }];
+    Object.assign(organization, { workspaces: { status: 'ok', items } });
+  };
+  const picture = {
+    pools: { cpu: { tasks: 'B B', max: 2 }, gpu: { tags: { cluster: 'gpu' } } },
+    pending: [
+      { ageS: 40 },
+      { tags: { cluster: 'gpu' }, jobs: 2, ageS: 30 },
+      { tags: { os: 'bsd' }, ageS: 20 },
+    ],
+  };
+
+  it('have their owner, template, promise and a link, by tag set', () => {
+    const { waiting, waitingNote } = frame(picture, ofAlice);
+    expect(waitingNote).toBe(null);
+    expect(waiting.map(({ tags, jobs, by, rows }) => [tags, jobs, by, rows.length])).toEqual([
+      ['(untagged)', 1, 'waiting for a launch in "cpu" (max 2 is reached)', 1],
+      ['cluster=gpu', 2, 'by a new task in "gpu"', 2],
+      ['os=bsd', 1, 'unschedulable, see above', 1],
+    ]);
+    const [[alice], [gpu], [bsd]] = waiting.map(({ rows }) => rows) as [Rows, Rows, Rows];
+    expect(alice).toMatchObject({ who: 'ali ce/dev', template: 'web' });
+    expect(alice?.link).toMatch(/^https:\/\/[^/]+\/@ali%20ce\/dev$/);
+    expect(gpu).toMatchObject({
+      who: 'build pending-',
+      link: null,
+      template: null,
+    });
+    expect(gpu?.start).toMatch(/^starts in about \d+ s, in most cases within \d+ s, in "gpu"$/);
+    expect(bsd?.start).toMatch(
+      /^start unknown: no pool and no daemon can run it, coderd fails it at \d\d:\d\d:\d\d UTC$/,
+    );
+  });
+
+  it('have no promise while the function does not look', () => {
+    const lastLook = { kind: 'none', logGroup: 'log' } as const;
+    const { waiting, waitingNote } = frame(picture, ofAlice, undefined, lastLook);
+    expect(waitingNote).toContain('the function has not looked in the last hour');
+    const starts = waiting.flatMap(({ rows }) => rows.map(({ start }) => start));
+    expect(starts.every((start) => start.startsWith('start unknown: the function does not look'))).toBe(true);
+  });
+
+  it('have 300 rows at most, and count all', () => {
+    const { waiting } = frame({ pools: { cpu: {} }, pending: [{ jobs: 400 }] });
+    expect(waiting.map(({ jobs, rows }) => [jobs, rows.length])).toEqual([[400, 300]]);
   });
 });
 

@@ -19,6 +19,13 @@ const TAKEN_AT = '2026-03-02T09:00:00.000Z';
 
 const told = (text: string) => ({ brief: text, whole: text });
 
+const rowsOf = (count: number): WatchFrame['waiting'][number]['rows'] =>
+  Array.from({ length: count }, (_, at) => ({
+    ...{ id: `job-${at}`, who: `<b>user${at}</b>/dev`, template: 'base', since: TAKEN_AT },
+    link: at === 0 ? 'https://coder.example.com/@alice/dev' : at === 1 ? 'javascript:alert(1)' : null,
+    start: 'starts in about 40 s, in "one"',
+  }));
+
 /** Pools with so many tasks each, of all states, and jobs that wait. */
 function frame(tasks: number, jobs: number, extra: Partial<WatchFrame> = {}): WatchFrame {
   const lane = (name: string): WatchFrame['lanes'][number] => ({
@@ -42,7 +49,11 @@ function frame(tasks: number, jobs: number, extra: Partial<WatchFrame> = {}): Wa
       jobs > 0 ? [{ brief: 'a finding …', whole: 'a finding with a-very-long-word-'.repeat(12) }] : [],
     unschedulable: [],
     lanes: ['one', 'two', 'three'].map(lane),
-    waiting: jobs > 0 ? [{ tags: '(untagged)', jobs, since: TAKEN_AT, by: 'by a new task in "one"' }] : [],
+    waiting:
+      jobs > 0
+        ? [{ tags: '(untagged)', jobs, since: TAKEN_AT, by: 'by a new task in "one"', rows: rowsOf(5) }]
+        : [],
+    waitingNote: null,
     next: [{ at: TAKEN_AT, text: '5 autostarts (untagged); pool "one" provides a daemon for them' }],
     changes: [
       { at: TAKEN_AT, pool: 'one', kind: 'out', ...told('one 1 -> 2: 1 pending job needs a new task') },
@@ -136,7 +147,7 @@ function fleet(): WatchFrame {
     ),
     unschedulable: [told('organization "default", tags cluster=tpu: 5 jobs, the oldest waits for 12 min')],
     waiting: Array.from({ length: 40 }, (_, at) => ({
-      ...waiting[0],
+      rows: rowsOf(5),
       ...{ tags: `team=t${at}`, jobs: 5, since: TAKEN_AT, by: `by a new task in "team-${at}"` },
     })),
     next: many(rest.next, 12),
@@ -168,6 +179,27 @@ describe('a page of 50 pools, 300 tasks and 200 jobs', () => {
     expect(messages).toEqual([]);
   });
 
+  test('folds many jobs by tag set, and lists few with their owners and promises', async () => {
+    const { page, show } = await open(frame(2, 6), { viewport: SCREEN });
+    const rows = page.locator('#waiting li li');
+    const texts = (): Promise<readonly string[]> => rows.filter({ visible: true }).allInnerTexts();
+    expect(await texts()).toEqual([
+      ...[0, 1, 2, 3, 4].map(
+        (at) => `<b>user${at}</b>/dev (template base) for 0 s: starts in about 40 s, in "one"`,
+      ),
+      'and 1 more',
+    ]);
+    expect(await page.locator('#waiting a').getAttribute('href')).toBe(
+      'https://coder.example.com/@alice/dev',
+    );
+    await show(frame(2, 200));
+    expect(await texts()).toEqual([]);
+    await page.locator('#waiting summary').first().focus();
+    await page.keyboard.press('Enter');
+    await show(frame(2, 201));
+    expect((await texts()).length).toBe(6);
+  });
+
   test('has each number of a quiet pool, and all jobs and changes, by keyboard', async () => {
     const { page } = await open(fleet(), { viewport: SCREEN });
     const quiet = page.locator('#quiet > summary');
@@ -179,9 +211,11 @@ describe('a page of 50 pools, 300 tasks and 200 jobs', () => {
     expect(await page.locator('#quiet .lane').first().innerText()).toMatch(
       /team-3\s[\s\S]*team=t3, kind=gpu\. Desired count 0 → 1, floor 1, max 200, \$1\.50 an hour/,
     );
-    await page.locator('#waiting .more summary').focus();
+    await page.locator('#waiting > .more > summary').focus();
     await page.keyboard.press('Enter');
-    expect(await page.locator('#waiting li').filter({ visible: true }).count()).toBe(40);
+    expect(
+      await page.locator('#waiting > ul > li, #waiting > .more > ul > li').filter({ visible: true }).count(),
+    ).toBe(40);
   });
 
   test('filters by name, tag and state, in quiet pools too, and keeps what is open', async () => {
@@ -220,7 +254,7 @@ describe('the page', () => {
     expect(await marksOf(page, '')).toBe(300);
     // more jobs than fit one glance are a number
     expect(await page.locator('#waiting .mark').count()).toBe(20);
-    expect(await page.locator('#waiting li').innerText()).toContain('200 with (untagged)');
+    expect(await page.locator('#waiting > ul > li').innerText()).toContain('200 with (untagged)');
     expect(await page.locator('#lanes .why').first().innerText()).toContain('<img src=x');
     expect(messages).toEqual([]);
     expect(requests).toEqual([url, `${url}events`, `${url}favicon.ico`].slice(0, requests.length));
