@@ -1,9 +1,11 @@
 /** What the page of `autoscaler watch` shows, as data: pools as lanes, tasks as marks, jobs that wait. */
 import type { Deliberation } from '../../lambda/decision/decide.ts';
+import { PRICE_OF } from '../../lambda/decision/demand/demand.ts';
 import { type EpochMs, isoTime, lastPart, poolOfPart } from '../../lambda/decision/model/brands.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
 import type { Doubt, ForecastRow, OverrideKind, PoolPlan, Reason } from '../../lambda/decision/model/plan.ts';
+import { poolOfService, STACK_TAG, tagOf } from '../../lambda/decision/model/service-tags.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { DAY_MS, HOUR_MS } from '../../lambda/decision/model/units.ts';
 import { isMismatch } from '../../lambda/decision/report/mismatches.ts';
@@ -50,6 +52,7 @@ export function frameOf({ snapshot, deliberation, config, log, changes, past }: 
   const lanes = plan.pools.map((pool) => laneOf(pool, deliberation, config));
   return {
     takenAt: plan.takenAt,
+    identity: identityOf(snapshot, config),
     headline: `${waitingText(waiting)}; ${findingsText(broken.length)}`,
     /** With its time: a page that stays open would show an old age. */
     lastLook: lookLine(lastLook, false),
@@ -70,8 +73,24 @@ export function frameOf({ snapshot, deliberation, config, log, changes, past }: 
     })),
     dollars: {
       anHour: sum(lanes, ({ dollarsAnHour }) => dollarsAnHour),
+      /** What the jobs that wait for these pools cost an hour, at the prices of `waiting`. */
+      waitingAnHour: sum(plan.assignment, ({ jobs, pool: name, for: audience }) => {
+        const pool = config.pools.find((each) => each.name === name);
+        return pool === undefined ? 0 : 60 * jobs * pool.waiting[PRICE_OF[audience]];
+      }),
       past: past === undefined ? null : dollarsOf(past, config),
     },
+  };
+}
+
+/** Which deployment it is. A list that cannot be read hides the stack and the Region. */
+function identityOf({ ecs }: Snapshot, { coder, pools }: Config) {
+  const names = new Set<string | undefined>(pools.map(({ name }) => name));
+  const own = ecs.services.items.find((service) => names.has(poolOfService(service)));
+  return {
+    coderd: new URL(coder.url).host,
+    stack: (own && tagOf(own, STACK_TAG)) ?? null,
+    region: own?.serviceArn.split(':')[3] || null,
   };
 }
 

@@ -125,6 +125,20 @@ describe('a mismatch of two lists', () => {
   });
 });
 
+it('names the deployment, and prices the jobs that wait beside the tasks', () => {
+  const jobs = { pools: { cpu: { tasks: 'B' } }, pending: [{ jobs: 3 }, { jobs: 2, prebuilds: true }] };
+  const tags = [
+    { key: 'coder-autoscaler:pool', value: 'cpu' },
+    { key: 'coder-autoscaler:stack', value: 'mine' },
+  ];
+  const { identity, dollars } = frame(jobs, serviceIs({ tags }));
+  expect(identity).toEqual({ coderd: 'coder.example.com', stack: 'mine', region: 'eu-central-1' });
+  const { config } = checkConfig(draw(jobs).config);
+  const { person = 0, prebuild = 0 } = config.pools[0]?.waiting ?? {};
+  expect(dollars.waitingAnHour).toBeCloseTo(60 * (3 * person + 2 * prebuild), 6);
+  expect(person).toBeGreaterThan(prebuild);
+});
+
 describe('the jobs that wait', () => {
   /** The first job is of a workspace of alice, which the list of workspaces has. */
   const ofAlice: Change = (snapshot) => {

@@ -58,7 +58,8 @@ function frame(tasks: number, jobs: number, extra: Partial<WatchFrame> = {}): Wa
     changes: [
       { at: TAKEN_AT, pool: 'one', kind: 'out', ...told('one 1 -> 2: 1 pending job needs a new task') },
     ],
-    dollars: { anHour: 4.5, past: { hours: 24, dollars: 20, fixedFleet: 90 } },
+    identity: { coderd: 'coder.example.com', stack: 'autoscaler', region: 'eu-central-1' },
+    dollars: { anHour: 4.5, waitingAnHour: 180, past: { hours: 24, dollars: 20, fixedFleet: 90 } },
     ...extra,
   };
 }
@@ -177,6 +178,17 @@ describe('a page of 50 pools, 300 tasks and 200 jobs', () => {
       ),
     );
     expect(messages).toEqual([]);
+  });
+
+  test('names the deployment, and counts in the title of its tab what waits and what is wrong', async () => {
+    const { page, show } = await open(fleet(), { viewport: SCREEN });
+    expect(await page.title()).toBe('(200 wait, 6 wrong) coder.example.com: provisioner autoscaler');
+    expect(await page.locator('#identity').innerText()).toBe(
+      'coder.example.com · stack autoscaler · eu-central-1',
+    );
+    expect(await page.locator('#an-hour').innerText()).toBe('tasks $4.50, waiting $180 an hour now');
+    await show({ ...frame(2, 0), headline: 'no jobs wait' });
+    expect(await page.title()).toBe('coder.example.com: provisioner autoscaler');
   });
 
   test('folds many jobs by tag set, and lists few with their owners and promises', async () => {
