@@ -4,7 +4,7 @@
  */
 import { loadConfig } from '../../../lambda/config/load.ts';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
-import { meanOf } from '../../../lambda/decision/model/collections.ts';
+import { meanOf, partition } from '../../../lambda/decision/model/collections.ts';
 import { DAY_MS } from '../../../lambda/decision/model/units.ts';
 import { configFileOf } from '../scenarios/index.ts';
 import { ONE_THOUSAND, THREE_THOUSAND } from '../scenarios/sizes.ts';
@@ -85,6 +85,8 @@ function lastDayOf({ trace, config }: Subject): Subject {
   return { config, trace: from(trace, plusMs(trace.to, -DAY_MS)) };
 }
 
+/** coderd knows the days before. */
 function from(trace: Trace, start: Trace['from']): Trace {
-  return { ...trace, from: start, jobs: trace.jobs.filter(({ at }) => at >= start) };
+  const [past, jobs] = partition(trace.jobs, ({ at }) => at < start);
+  return { ...trace, from: start, past, jobs };
 }

@@ -8,19 +8,27 @@
  * recent jobs needs it. No transition becomes due for it. A build without a transition in the trace
  * is a start.
  */
-import { type EpochMs, type JobId, plusMs } from '../../../lambda/decision/model/brands.ts';
+import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 import { tagKey } from '../../../lambda/decision/model/tags.ts';
 import { DAY_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { SubmittedJob } from '../../world/coderd/model.ts';
-import { type JobRecord, pastJob } from '../../world/coderd/tables/jobs.ts';
+import type { JobRecord } from '../../world/coderd/tables/jobs.ts';
 import type { TemplateRecord } from '../../world/coderd/tables/templates.ts';
 import type {
+  BuildReason,
   BuildRecord,
   NewWorkspace,
   WorkspaceRecord,
 } from '../../world/coderd/tables/workspace-records.ts';
+import { type PastBuild, pastBuild } from '../../world/coderd/tables/workspaces.ts';
 import type { World } from '../../world/world.ts';
-import { EXECUTOR_KINDS, executorTick, type TraceJob } from '../trace/trace.ts';
+import {
+  EXECUTOR_KINDS,
+  executorTick,
+  type JobKind,
+  type TraceJob,
+  type Transition,
+} from '../trace/trace.ts';
 
 export type ReplayedJob = {
   readonly job: TraceJob;
@@ -45,8 +53,10 @@ export class Replay {
   readonly #lasting = new Map<string, WorkspaceRecord>();
   #past = 0;
 
-  constructor(world: World, jobs: readonly TraceJob[]) {
+  /** `past`: jobs that have ended, the oldest first. coderd shows the builds of workspaces that the trace names. */
+  constructor(world: World, jobs: readonly TraceJob[], past: readonly TraceJob[] = []) {
     this.#world = world;
+    for (const job of past) this.#addPast(job);
     this.#entries = jobs.map((job) => ({ job, record: undefined }));
     for (const entry of this.#entries) this.#plan(entry);
     // one second after the executor, which runs at each full minute
@@ -111,27 +121,39 @@ export class Replay {
     this.#open.add({ entry, workspace });
   }
 
+  #addPast(job: TraceJob): void {
+    const { coderd, timeline } = this.#world;
+    const endedAt = plusMs(job.at, Math.round(job.seconds * 1000));
+    const isListed = job.kind === 'user' || EXECUTOR_KINDS.has(job.kind);
+    if (!isListed || job.workspace === undefined || endedAt > timeline.now()) return;
+    const template = this.#templateOf({ ...job, kind: 'user' });
+    const transition = job.transition ?? TRANSITION_OF[job.kind] ?? 'start';
+    const build = this.#pastBuild(template, { at: job.at, transition, reason: REASON_OF[job.kind], endedAt });
+    const known = this.#lastingOf(job);
+    if (transition === 'delete') {
+      if (known !== undefined) coderd.workspaces.remove(known.id);
+      this.#lasting.delete(lastingKey(job));
+    } else if (known?.template === template) coderd.workspaces.adopt(known.id, build);
+    else {
+      if (known !== undefined) coderd.workspaces.remove(known.id);
+      const given = { template, ttlMs: 0, running: transition === 'start', latest: build };
+      this.#lasting.set(lastingKey(job), coderd.workspaces.add({ ...given, since: endedAt }));
+    }
+  }
+
+  #pastBuild(template: TemplateRecord, times: PastTimes): BuildRecord {
+    const { userId: initiatorId } = this.#world.coderd;
+    return pastBuild({ ...times, id: `past-${++this.#past}`, template, initiatorId });
+  }
+
   /** A build from before the trace, made by coderd and too old to count as activity of a person. */
   #buildBefore(template: TemplateRecord): Pick<BuildRecord, 'job' | 'reason'> {
-    const { coderd, timeline } = this.#world;
-    const { organizationId, activeVersion: version } = template;
-    const job = pastJob({
-      id: `past-${++this.#past}` as JobId,
-      createdAt: plusMs(timeline.now(), -DORMANT_AFTER_MS),
-      organizationId,
-      template,
-      version,
-      tags: version.tags,
-      tagKey: tagKey(version.tags),
-      initiatorId: coderd.userId,
-      type: 'workspace_build',
-      transition: 'stop',
-      workspace: undefined,
-      durationMs: 0,
-      willFail: false,
+    const at = plusMs(this.#world.timeline.now(), -DORMANT_AFTER_MS);
+    const { job, reason } = this.#pastBuild(template, {
+      ...{ at, endedAt: at, transition: 'stop', reason: 'autostop' },
     });
     // without startedAt its duration is unknown
-    return { job: { ...job, startedAt: undefined }, reason: 'autostop' };
+    return { job: { ...job, startedAt: undefined }, reason };
   }
 
   #lastingOf(job: TraceJob): WorkspaceRecord | undefined {
@@ -178,6 +200,15 @@ export class Replay {
     }
   }
 }
+
+type PastTimes = Omit<PastBuild, 'id' | 'template' | 'initiatorId'>;
+
+/** What coderd makes by itself. */
+const TRANSITION_OF: Partial<Record<JobKind, Transition>> = { autostop: 'stop', dormancy: 'stop' };
+const REASON_OF: Readonly<Record<JobKind, BuildReason>> = {
+  ...{ user: 'initiator', prebuild: 'initiator', import: 'initiator' },
+  ...{ autostart: 'autostart', autostop: 'autostop', dormancy: 'dormancy' },
+};
 
 const lastingKey = ({ organization, workspace }: TraceJob): string => `${organization} ${workspace}`;
 

@@ -127,7 +127,7 @@ class Simulation {
     for (const { name } of config.pools)
       this.#desired.set(name, this.#world.service(name).state.desiredCount);
     this.#scheduler = new VirtualScheduler(this.#world.timeline);
-    this.#replay = new Replay(this.#world, trace.jobs);
+    this.#replay = new Replay(this.#world, trace.jobs, trace.past);
     this.#demand = new Demand({ world: this.#world, replay: this.#replay }, config, options.dollarsPerHour);
     if (options.isPictured)
       this.#sampler = new Sampler({
@@ -291,6 +291,8 @@ function startOf({ from }: Trace): EpochMs {
 
 /** The organizations of all pools and jobs. A job may be in an organization without a pool. */
 function organizationsOf({ trace, config }: RunOptions): readonly string[] {
-  const names = [...config.pools, ...trace.jobs].map(({ organization }) => organization);
+  const names = [...config.pools, ...trace.jobs, ...(trace.past ?? [])].map(
+    ({ organization }) => organization,
+  );
   return [...new Set(names)];
 }

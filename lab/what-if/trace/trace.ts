@@ -45,4 +45,6 @@ export type Trace = {
   /** From the creation of a task to its daemon, shortest and longest. Undefined: as known of Fargate. */
   readonly startSeconds: readonly [from: number, to: number] | undefined;
   readonly jobs: readonly TraceJob[];
+  /** Jobs of before `from`, the oldest first: coderd knows them, and no figure counts them. @default none */
+  readonly past?: readonly TraceJob[] | undefined;
 };

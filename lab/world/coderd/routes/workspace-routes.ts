@@ -4,7 +4,7 @@ import { KeptRows } from '../../base/kept-rows.ts';
 import type { CoderdModel } from '../model.ts';
 import type { JobAnswer } from '../queries/job-list.ts';
 import { optionalTime, rfc3339 } from '../queries/times.ts';
-import { costOfWorkspaces } from '../rules/database.ts';
+import { COST_OF_BUILDS, costOfWorkspaces } from '../rules/database.ts';
 import type { JobStatus } from '../tables/jobs.ts';
 import type { Transition } from '../tables/templates.ts';
 import { holds } from '../tables/tokens.ts';
@@ -72,7 +72,7 @@ export function workspaceBuilds({ model, user, parameters, ids: [id = ''] }: Use
     (since === undefined || createdAt > Date.parse(since)) && number > (after?.number ?? 0);
   const page = pageOf(builds.filter(isAsked).toReversed());
   const body = page.map((build) => buildAnswer(build, { id, name: build.job.workspace?.name ?? '' }, model));
-  return { status: 200, body };
+  return { status: 200, body, cost: COST_OF_BUILDS };
 }
 
 /** The status of a workspace while the job of its latest build runs, and after it has succeeded. */

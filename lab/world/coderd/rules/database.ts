@@ -23,6 +23,9 @@ export const costOfWorkspaces = (readable: number): Cost => ({
   ms: readable * WORKSPACE_MS,
 });
 
+/** Of the list of builds of one workspace, which has an index. */
+export const COST_OF_BUILDS: Cost = { of: 'workspaces', ms: 15 };
+
 /** Its speed, and what it has computed. */
 export class Database {
   /** How many times as long as measured an answer takes. 0: all come at once. */

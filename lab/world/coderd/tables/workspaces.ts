@@ -4,7 +4,7 @@ import { normalizeTags, type TagSet, type Tags, tagKey } from '../../../../lambd
 import type { Random } from '../../base/random.ts';
 import { CoderdRefusal } from '../rules/refusal.ts';
 import { type Job, type JobWorkspace, type NewJob, pastJob } from './jobs.ts';
-import type { Transition } from './templates.ts';
+import type { TemplateRecord, Transition } from './templates.ts';
 import { type LifecycleRules, nextAllowedAutostart, transitionsOf } from './transitions.ts';
 import type { UserRecord } from './users.ts';
 import type { BuildReason, BuildRecord, NewWorkspace, WorkspaceRecord } from './workspace-records.ts';
@@ -346,6 +346,27 @@ function buildJob({ template, version, transition, workspace, ownTags }: BuildJo
 function tagsOf(version: NewJob['version'], ownTags: Tags, ownerId: string | undefined): TagSet {
   const tags: Tags = { ...version.tags, ...ownTags };
   return normalizeTags(tags.scope === 'user' ? { ...tags, owner: ownerId ?? '' } : tags);
+}
+
+export type PastBuild = Pick<BuildRecord, 'id' | 'transition' | 'reason'> & {
+  readonly template: TemplateRecord;
+  readonly initiatorId: string;
+  /** When it was made, and started. */
+  readonly at: EpochMs;
+  readonly endedAt: EpochMs;
+};
+
+/** A build from before the world began, which no daemon of the world ran. */
+export function pastBuild({ template, initiatorId, at, endedAt, ...build }: PastBuild): BuildRecord {
+  const { organizationId, activeVersion: version } = template;
+  const { id, transition } = build;
+  const job = pastJob({
+    ...{ id: id as JobId, createdAt: at, organizationId, template, version, transition },
+    ...{ tags: version.tags, tagKey: tagKey(version.tags), initiatorId, type: 'workspace_build' },
+    ...{ workspace: undefined, durationMs: endedAt - at, willFail: false },
+  });
+  const ended = Object.assign(job, { completedAt: endedAt });
+  return newBuild({ ...build, number: 1, version, job: ended });
 }
 
 /** A new build; its deadlines are set when it ends. */
