@@ -13,6 +13,7 @@ import { License } from './adapters/coderd/hourly.ts';
 import { CoderdHttp, type CoderdHttpOptions, type TokenSource } from './adapters/coderd/http/http.ts';
 import { RememberedJobs } from './adapters/coderd/job-record.ts';
 import { TokenExpiry } from './adapters/coderd/token-expiry.ts';
+import { WorkspaceBuilds } from './adapters/coderd/workspace-builds.ts';
 import { EcsAdapter } from './adapters/ecs/ecs.ts';
 import { RecordParameter } from './adapters/parameters/record-parameter.ts';
 import { SecretMetadata } from './adapters/secrets/secret-metadata.ts';
@@ -31,6 +32,7 @@ import type { CoderServer, Config } from './decision/model/config.ts';
 import { LookMemory } from './look/look-memory.ts';
 import type { Clock, Ports } from './look/ports.ts';
 import { KeptRecord } from './look/stock/kept-record.ts';
+import { PastBuilds } from './look/stock/past-builds.ts';
 import { StockLearner } from './look/stock/stock-learner.ts';
 
 /** The clients of coderd and AWS. */
@@ -109,6 +111,7 @@ export function connect(
     parameter === undefined
       ? undefined
       : new KeptRecord({ ...kept, store: new RecordParameter(ssm, parameter) });
+  const past = new PastBuilds({ source: new WorkspaceBuilds(coderd, jobs), learner: stock, record });
   return {
     ports: () => ({
       coderd: new CoderdAdapter(coderd, { forecast, tokenExpiry, license, times, record: jobs }),
@@ -117,6 +120,7 @@ export function connect(
       stock,
       memory,
       record,
+      past,
       clock,
     }),
     ecs,

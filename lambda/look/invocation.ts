@@ -11,6 +11,7 @@ import type { Failure } from './apply.ts';
 import { type LookResult, lookAndAct } from './look.ts';
 import type { Clock, Ports } from './ports.ts';
 import type { LookMessage } from './relay/relay.ts';
+import { TimeLimit } from './time-limit.ts';
 
 /** Kept free at the end of an invocation, so that Lambda does not stop a look halfway. */
 export const MARGIN_MS = 5_000;
@@ -51,6 +52,7 @@ export async function runLooks(given: InvocationInput): Promise<{ readonly looks
     looks += 1;
     failures.push(...done.failures);
     reportSafely(input, done, elapsedMs(clock, startedAt));
+    await readPast(input, done, startedAt);
     if (isTimeLeft(input)) await input.ports.record?.save();
     const delayMs = delayOf(input, done.plan, startedAt);
     if (delayMs === undefined) {
@@ -67,6 +69,19 @@ export async function runLooks(given: InvocationInput): Promise<{ readonly looks
 /** Writing the record takes two seconds at most. */
 function isTimeLeft({ remainingMs, signal }: InvocationInput): boolean {
   return !signal?.aborted && remainingMs() > MARGIN_MS;
+}
+
+const PAST_MS = { least: 1_000, most: 5_000 } as const;
+
+/** Uses the time in which the invocation would wait for the next look, so that no look is late. */
+async function readPast(input: InvocationInput, { snapshot, plan }: LookResult, startedAt: number) {
+  const { ports, config, signal, remainingMs } = input;
+  const idleMs = delayOf(input, plan, startedAt) ?? remainingMs() - MARGIN_MS;
+  if (ports.past === undefined || signal?.aborted || idleMs < PAST_MS.least) return;
+  const ms = Math.min(idleMs, PAST_MS.most);
+  const limit = new TimeLimit({ until: signal, ms, startTimer: ports.clock.startTimer });
+  await ports.past.read({ snapshot, pools: config.pools, signal: limit.signal });
+  limit.end();
 }
 
 /** Hands the next look over, or waits for it. */

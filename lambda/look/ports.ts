@@ -16,6 +16,7 @@ import type {
 import type { LookMemory } from './look-memory.ts';
 import type { Relay } from './relay/relay.ts';
 import type { KeptRecord } from './stock/kept-record.ts';
+import type { PastBuilds } from './stock/past-builds.ts';
 import type { StockLearner } from './stock/stock-learner.ts';
 
 export type Organization = { readonly id: OrganizationId; readonly name: string };
@@ -159,5 +160,7 @@ export type Ports = {
   readonly relay?: Relay | undefined;
   /** What `stock` knows, kept for the next process. @default it is forgotten */
   readonly record?: KeptRecord | undefined;
+  /** Asks coderd for past builds that no record has. @default they stay unknown */
+  readonly past?: PastBuilds | undefined;
   readonly clock: Clock;
 };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { InvocationError, runLooks } from '../../lambda/look/invocation.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
-import type { Ports } from '../../lambda/look/ports.ts';
+import type { Ports, StartTimer } from '../../lambda/look/ports.ts';
 import { type Lab, type LabPool, startLab } from '../support/lab.ts';
 
 const cpu: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 };
@@ -12,6 +12,7 @@ async function invoke(
   on: Lab,
   timeoutS = 55,
   onLook: (look: LookResult) => void = () => {},
+  { past, startTimer }: { readonly past?: Ports['past']; readonly startTimer?: StartTimer } = {},
 ): Promise<readonly number[]> {
   const { timeline } = on.world;
   const start = timeline.now();
@@ -19,9 +20,10 @@ async function invoke(
   const clock = {
     now: () => timeline.now(),
     sleep: async (ms: number) => on.pass(ms / 1000),
+    ...(startTimer && { startTimer }),
   };
   await runLooks({
-    ports: { ...on.ports(), clock },
+    ports: { ...on.ports(), past, clock },
     config: on.config,
     remainingMs: () => timeoutS * 1000 - (timeline.now() - start),
     onLook: (done) => {
@@ -62,6 +64,27 @@ describe('a scheduled invocation', () => {
     expect(await invoke(lab)).toEqual([0, 10, 20, 30, 40]);
     expect(await invoke(lab, 16)).toEqual([0, 10]);
     expect(await invoke(lab, 15)).toEqual([0]);
+  });
+
+  it('reads past builds only in the time before the next look, though coderd does not answer', async () => {
+    const lab = await startLab({ pools: [cpu], latencies: { boot: [90_000, 90_000] } });
+    lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 60_000 });
+    const budgetsMs: number[] = [];
+    const isAborted: boolean[] = [];
+    const past = {
+      read: async ({ signal }: { readonly signal: AbortSignal }) => void isAborted.push(signal.aborted),
+    } as unknown as Ports['past'];
+    // the time of such a reading is up at once, that of the look's own readings never
+    const startTimer: StartTimer = (ms, act) => {
+      if (ms < 30_000) budgetsMs.push(ms);
+      if (ms < 30_000) act();
+      return () => {};
+    };
+    expect(await invoke(lab, 22, undefined, { past, startTimer })).toEqual([0, 10]);
+    expect(budgetsMs).toEqual([5_000, 5_000]);
+    expect(isAborted).toEqual([true, true]);
+    expect(await invoke(lab, 5.5, undefined, { past, startTimer })).toEqual([0]);
+    expect(budgetsMs).toHaveLength(2);
   });
 
   it('looks once when the only job is unschedulable', async () => {

@@ -8,11 +8,14 @@ import { SQSClient, SQSServiceException } from '@aws-sdk/client-sqs';
 import { SSMClient, SSMServiceException } from '@aws-sdk/client-ssm';
 import { CoderdAdapter } from '../../../lambda/adapters/coderd/coderd.ts';
 import { License } from '../../../lambda/adapters/coderd/hourly.ts';
+import { RememberedJobs } from '../../../lambda/adapters/coderd/job-record.ts';
+import { WorkspaceBuilds } from '../../../lambda/adapters/coderd/workspace-builds.ts';
 import { EcsAdapter } from '../../../lambda/adapters/ecs/ecs.ts';
 import { SecretMetadata } from '../../../lambda/adapters/secrets/secret-metadata.ts';
 import { THROTTLES } from '../../../lambda/adapters/shared/aws-calls.ts';
 import { LookMemory } from '../../../lambda/look/look-memory.ts';
 import type { Clock, Ports } from '../../../lambda/look/ports.ts';
+import { PastBuilds } from '../../../lambda/look/stock/past-builds.ts';
 import { StockLearner } from '../../../lambda/look/stock/stock-learner.ts';
 import { AwsError, type AwsService, type Caller, callService } from '../base/aws-service.ts';
 import { parseOnce } from '../base/parse-once.ts';
@@ -57,13 +60,15 @@ export function inProcessPorts(world: World, options: InProcessOptions): () => P
     (answer) => noteEnd(call(answer)),
     (ms) => scheduler.wait(ms),
   );
-  const coderd = new CoderdAdapter(http, { license: new License(http) });
+  const jobs = new RememberedJobs();
+  const coderd = new CoderdAdapter(http, { license: new License(http), record: jobs });
   const metadata = new SecretMetadata(
     inProcessSecrets(world.secrets, (answer, operation) => noteEnd(secrets(answer, operation))),
     // real time says nothing about a world's
     () => new AbortController().signal,
   );
   const { stock = new StockLearner(), memory = new LookMemory() } = options;
+  const past = new PastBuilds({ source: new WorkspaceBuilds(http, jobs), learner: stock, record });
   const client = inProcessEcs(world.ecs, (answer, operation) => noteEnd(ecs(answer, operation)));
   const remembered = {
     stack: options.stack ?? world.stackName,
@@ -90,6 +95,7 @@ export function inProcessPorts(world: World, options: InProcessOptions): () => P
     memory,
     relay,
     record,
+    past,
     clock,
   });
 }

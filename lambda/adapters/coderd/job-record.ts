@@ -31,6 +31,16 @@ export class RememberedJobs {
     return { status: 'ok', takenAt: now, items };
   }
 
+  /** Adds earlier builds of a workspace. `recentJobs` forgets those that are too old. */
+  addBuilds(workspace: Workspace, builds: readonly Workspace['latest_build'][]): void {
+    const jobs = this.#organizations.get(workspace.organization_id)?.jobs;
+    for (const latest_build of builds) {
+      const job = latestJob({ ...workspace, latest_build });
+      const known = job && jobs?.get(job.id);
+      if (job !== undefined) jobs?.put(known === undefined ? job : merged(known, job));
+    }
+  }
+
   knowsEnd(organizationId: OrganizationId, id: JobId): boolean {
     const job = this.#organizations.get(organizationId)?.jobs.get(id);
     // the latest build of a workspace says that it failed, and not why

@@ -96,6 +96,12 @@ export class KeptRecord {
     if (!hasFailed) await Promise.race([this.#reading, clock.sleep(MOST_WAIT_MS)]);
   }
 
+  /** Whether a record may still come into effect. After a failure nothing is expected. */
+  get isAwaited(): boolean {
+    const hasAnswered = this.#isRead || this.#failedAt !== Number.NEGATIVE_INFINITY;
+    return !hasAnswered || this.#reading !== undefined || this.#found !== undefined;
+  }
+
   /** Gives the learner what has been read. `now`: coderd's clock. */
   restore(now: EpochMs): void {
     if (this.#found !== undefined) this.#options.learner.load(this.#found, now);

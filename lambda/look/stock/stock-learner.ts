@@ -76,6 +76,10 @@ export class StockLearner {
   /** The builds since then, up to a time. The process may end before it learns them. */
   readonly #recent = new Map<OrganizationId, { readonly upTo: number; readonly jobs: readonly Job[] }>();
   readonly #sets = new Map<string, KnownSet>();
+  /** Whose builds a record had. */
+  readonly #restored = new Set<OrganizationId>();
+  /** Whose builds are learned again at the next look. */
+  readonly #outdated = new Set<OrganizationId>();
   #lastLook: number | undefined;
 
   /** Undefined: this process has not learned anything yet. */
@@ -92,8 +96,9 @@ export class StockLearner {
     };
   }
 
-  /** What a new process needs to go on from here. Undefined: no build is known. */
+  /** What a new process needs to go on from here. Undefined: no build is known, or the next look knows more. */
   save(): StockRecord | undefined {
+    if (this.#outdated.size > 0) return undefined;
     const logs = Map.groupBy(this.#withRecent().values(), ({ organizationId }) => organizationId);
     if (logs.size === 0) return undefined;
     return {
@@ -130,6 +135,8 @@ export class StockLearner {
   load(record: StockRecord, now: number): void {
     let isNew = this.#lastLook === undefined;
     for (const { id, upTo: savedTo, logs } of withNewestBuilds(record)) {
+      this.#restored.add(id);
+      this.#outdated.delete(id);
       const upTo = Math.min(savedTo, now);
       for (const { tags, builds } of logs) {
         const key = `${id} ${tagKey(tags)}`;
@@ -150,6 +157,15 @@ export class StockLearner {
     this.#lastLook ??= now;
   }
 
+  isRestored(organization: OrganizationId): boolean {
+    return this.#restored.has(organization);
+  }
+
+  /** The next look learns all builds of an organization again: it sees earlier ones. A record knows more. */
+  startAgain(organization: OrganizationId): void {
+    if (!this.isRestored(organization)) this.#outdated.add(organization);
+  }
+
   /** `steps`: how many builds to replay at most, over all rules. */
   learn(sets: readonly StockSet[], { coder, takenAt }: Snapshot, steps = STEPS_A_LOOK): void {
     if (takenAt < (this.#lastLook ?? takenAt) - STEP_BACK_MS) this.#forget();
@@ -168,11 +184,20 @@ export class StockLearner {
     this.#sets.clear();
   }
 
+  /** The choices stay until the builds have been replayed. */
+  #forgetBuilds(id: OrganizationId): void {
+    this.#upTo.delete(id);
+    for (const [key, { organizationId }] of this.#logs) if (organizationId === id) this.#logs.delete(key);
+    for (const [name, { choice, seenAt }] of this.#sets)
+      this.#sets.set(name, { choice, learning: undefined, seenAt });
+  }
+
   /** Keeps the unforeseen builds that are new and old enough. */
   #record(organization: OrganizationReadings, now: number): void {
     const { id, jobs: listed, recentJobs, workspaces } = organization;
     // then nobody knows which builds coderd made by itself
     if (workspaces?.status === 'failed' || workspaces?.status === 'stale') return;
+    if (this.#outdated.delete(id)) this.#forgetBuilds(id);
     const settledAt = now - SETTLED_MS;
     const before = this.#upTo.get(id) ?? settledAt - KEPT_MS;
     const isUnforeseen = unforeseenIn(organization);

@@ -197,3 +197,22 @@ it('goes on when its clock steps back', async () => {
   await lookAt(-2 * (HOUR / MINUTE));
   expect(requests).toEqual(['read', 'write']);
 });
+
+it('awaits the record until the store has answered, and the answer has come into effect', async () => {
+  const answer = Promise.withResolvers<StockRecord>();
+  const { kept, lookAt, endWait } = start({ store: { read: () => answer.promise } });
+  expect(kept.isAwaited).toBe(true);
+  endWait();
+  await lookAt(0);
+  expect(kept.isAwaited).toBe(true);
+  answer.resolve(NOTHING);
+  await answer.promise;
+  await lookAt(1);
+  expect(kept.isAwaited).toBe(false);
+});
+
+it('awaits no record that cannot be read', async () => {
+  const { kept, lookAt } = start({ store: { read: refuses } });
+  await lookAt(0);
+  expect(kept.isAwaited).toBe(false);
+});
