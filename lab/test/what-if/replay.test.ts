@@ -15,6 +15,7 @@ const HOUR_S = 3600;
 function replayIn(
   jobs: readonly TraceJob[],
   daemonsAt = plusMs(NINE, -10 * MINUTE_MS),
+  past: readonly TraceJob[] = [],
 ): { readonly world: World; readonly replayed: readonly ReplayedJob[] } {
   const world = new World({
     ...{ start: plusMs(NINE, -15 * MINUTE_MS), seed: 3, organizations: ['default', 'data'] },
@@ -23,7 +24,7 @@ function replayIn(
       { name: 'plain', organization: 'default', tags: {}, image: 'bare', desiredCount: 0 },
     ],
   });
-  const replayed = new Replay(world, jobs);
+  const replayed = new Replay(world, jobs, past);
   world.timeline.advanceTo(daemonsAt);
   for (const pool of ['gpu', 'plain']) world.ecs.setDesiredCount(world.service(pool).identity.name, 15);
   world.timeline.advanceTo(atSecond(3 * HOUR_S));
@@ -67,6 +68,37 @@ describe('Replay', () => {
       aTraceJob({ kind, ...tagged }),
     ]);
     expect(insertedAt(replay(jobs))).toEqual(jobs.map(() => undefined));
+  });
+
+  it('shows the builds that ended before, with their reasons, but of no workspace that was deleted', () => {
+    const { world, replayed } = replayIn(
+      [],
+      undefined,
+      [
+        { workspace: 'ada', at: atSecond(-7200), seconds: 90 },
+        { workspace: 'ada', at: atSecond(-5400), kind: 'autostop' as const },
+        { workspace: 'ada', at: atSecond(-3600), kind: 'autostart' as const },
+        { workspace: 'bob', at: atSecond(-3600) },
+        { workspace: 'bob', at: atSecond(-3000), transition: 'delete' as const },
+        { workspace: 'carl', at: atSecond(-3600), kind: 'prebuild' as const },
+        { workspace: 'dora', at: atSecond(-1000), seconds: 7200 },
+        { at: atSecond(-3600) },
+      ].map((job) => aTraceJob(job)),
+    );
+    expect(replayed).toEqual([]);
+    const builds = world.coderd.workspaces
+      .all()
+      .flatMap(({ id }) => world.coderd.buildsOf(id))
+      .map(({ reason, transition, job: { createdAt, completedAt = createdAt, status } }) => {
+        const seconds = (completedAt - createdAt) / 1000;
+        return `${(createdAt - NINE) / 1000} ${reason} ${transition} ${status} in ${seconds} s`;
+      });
+    const usual = aTraceJob({}).seconds;
+    expect(builds).toEqual([
+      '-7200 initiator start succeeded in 90 s',
+      `-5400 autostop stop succeeded in ${usual} s`,
+      `-3600 autostart start succeeded in ${usual} s`,
+    ]);
   });
 
   it('inserts each job once, with its tags, type and duration', () => {
