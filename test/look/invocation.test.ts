@@ -83,8 +83,10 @@ describe('a scheduled invocation', () => {
     expect(await invoke(lab, 22, undefined, { past, startTimer })).toEqual([0, 10]);
     expect(budgetsMs).toEqual([5_000, 5_000]);
     expect(isAborted).toEqual([true, true]);
+    expect(await invoke(lab, 8, undefined, { past, startTimer })).toEqual([0]);
+    expect(budgetsMs).toEqual([5_000, 5_000, 3_000]);
     expect(await invoke(lab, 5.5, undefined, { past, startTimer })).toEqual([0]);
-    expect(budgetsMs).toHaveLength(2);
+    expect(budgetsMs).toHaveLength(3);
   });
 
   it('looks once when the only job is unschedulable', async () => {

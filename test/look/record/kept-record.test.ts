@@ -206,8 +206,9 @@ it('awaits the record until the store has answered, and the answer has come into
   await lookAt(0);
   expect(kept.isAwaited).toBe(true);
   answer.resolve(NOTHING);
-  await answer.promise;
-  await lookAt(1);
+  await new Promise(setImmediate);
+  expect(kept.isAwaited).toBe(true);
+  kept.restore(NOW);
   expect(kept.isAwaited).toBe(false);
 });
 
