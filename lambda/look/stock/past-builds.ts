@@ -81,7 +81,7 @@ function chooseWorkspaces(
         own.some((pool) => job.tags != null && canRun(pool.tags, job.tags)),
       );
     })
-    .filter((workspace) => builtAt(workspace) > since && hasEarlierBuilds(workspace))
+    .filter((workspace) => builtAt(workspace) > since && isOfPerson(workspace))
     .sort(by((workspace) => -builtAt(workspace), 'id'))
     .map((workspace) => {
       const key = `${workspace.organization_id} ${tagKey(workspace.latest_build.job.tags ?? {})}`;
@@ -98,8 +98,8 @@ function builtAt({ latest_build: { job, created_at } }: Workspace): number {
 }
 
 /** An unclaimed prebuilt workspace has no build of a person. */
-function hasEarlierBuilds({ latest_build: { build_number, initiator_id } }: Workspace): boolean {
-  return build_number !== 1 && initiator_id !== PREBUILDS_USER;
+function isOfPerson({ latest_build: { initiator_id } }: Workspace): boolean {
+  return initiator_id !== PREBUILDS_USER;
 }
 
 function endOf(signal: AbortSignal): Promise<void> {

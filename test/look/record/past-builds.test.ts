@@ -23,18 +23,16 @@ import { buildAt, PREBUILDS_USER } from '../../support/stocked.ts';
 
 type Built = {
   readonly tags?: Tags;
-  readonly number?: number;
   readonly initiator?: string;
   readonly organization?: string;
 };
 
 /** A workspace whose latest build came so long ago. */
-function built(id: string, ageMs: number, { tags = {}, number = 5, initiator, organization }: Built = {}) {
+function built(id: string, ageMs: number, { tags = {}, initiator, organization }: Built = {}) {
   return aWorkspace({
     id,
     organization_id: (organization ?? 'org-default') as OrganizationId,
     latest_build: {
-      build_number: number,
       initiator_id: initiator ?? 'somebody',
       job: { id: jobId(`latest-${id}`), status: 'succeeded', created_at: ago(ageMs), tags },
     },
@@ -114,7 +112,6 @@ describe('a process without a record', () => {
   });
 
   it.each([
-    ['whose only build it knows', built('x', HOUR, { number: 1 })],
     ['that waits to be claimed', built('x', HOUR, { initiator: PREBUILDS_USER })],
     ['without a build in seven days', built('x', 8 * DAY)],
     ['that no pool serves', built('x', HOUR, { tags: { gpu: 'a10' } })],
@@ -122,14 +119,6 @@ describe('a process without a record', () => {
     const { asked, again, look } = start();
     await look([listing([workspace])]);
     expect({ asked, again }).toEqual({ asked: [], again: [] });
-  });
-
-  it('asks for a workspace of an older coderd that does not number builds', async () => {
-    const { latest_build, ...rest } = built('x', HOUR);
-    const { build_number, ...build } = latest_build;
-    const { asked, look } = start();
-    await look([listing([{ ...rest, latest_build: build }])]);
-    expect(asked).toEqual([['x']]);
   });
 
   it('asks for an organization later if its workspaces could not be listed', async () => {
