@@ -53,7 +53,7 @@ export async function compareColdDays(bench: Bench): Promise<BenchTable> {
     ],
     rows,
     notes: [
-      'cold: by a process that knows nothing, to which all columns on the right belong; warm: by one that has seen the days before',
+      'cold: by a process that knows nothing and may ask coderd, to which all columns on the right belong; warm: by one that has seen the days before',
       'mean: with its 95 % interval for other such days',
     ],
   };
