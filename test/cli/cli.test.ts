@@ -120,12 +120,12 @@ describe('validate', () => {
     const { code, out } = await run('validate', priced, '--builds-per-day', '720');
     expect(code).toBe(0);
     expect(out).toContain(
-      '; with 720 builds on a working day $124 (Fargate tasks $73, NAT gateways $43, metrics $2, others $6).\nAssumed: ',
+      '; with 720 builds on a working day $123 (Fargate tasks $71, NAT gateways $43, metrics $2, others $7).\nAssumed: ',
     );
     const json = await run('validate', priced, '--builds-per-day', '720', '--json');
     expect(JSON.parse(json.out)).toMatchObject({
       pools: ['default', 'cold', 'dear'],
-      dollarsPerMonth: { idle: expect.closeTo(42, 0), buildsPerDay: 720, usual: expect.closeTo(124, 0) },
+      dollarsPerMonth: { idle: expect.closeTo(42, 0), buildsPerDay: 720, usual: expect.closeTo(123, 0) },
     });
   });
 

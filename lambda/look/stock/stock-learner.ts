@@ -47,7 +47,7 @@ const NEWEST_DURATIONS = 30;
 /** A build that took less ended before it began, by another clock. */
 const NO_TIME_MS = 1_000;
 
-/** `isGuess`: how long it took is unknown, so it counts with the usual time. */
+/** `isGuess`: how long it takes is not known yet, or no look has seen it. It says nothing of other builds. */
 type LoggedBuild = ReplayedBuild & { readonly isGuess?: true };
 
 /** The builds of one tag set of an organization, the oldest first. */
@@ -213,8 +213,11 @@ export class StockLearner {
     for (const job of settled) {
       const [key, log] = logOf(this.#logs, id, job);
       this.#logs.set(key, log);
-      const tookMs = open.has(job.id) ? atLeastMs(job, now) : tookMsOf(job);
-      const guess = { tookMs: usualMs(log.builds), isGuess: true } as const;
+      const tookMs = open.has(job.id) ? undefined : tookMsOf(job);
+      const guess = {
+        tookMs: (open.has(job.id) && atLeastMs(job, now)) || usualMs(log.builds),
+        isGuess: true,
+      } as const;
       log.builds.push({ at: job.created_at, ...(tookMs === undefined ? guess : { tookMs }) });
     }
     for (const [key, { organizationId, builds }] of this.#logs) {
