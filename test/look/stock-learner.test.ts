@@ -95,7 +95,25 @@ describe('a learner', () => {
     expect(looks).toBeLessThan(40);
   });
 
-  it('records unforeseen builds of ten minutes ago, of all tag sets', () => {
+  it('records builds that are five minutes old', () => {
+    const aged = [4, 6].map((age) => build(plus((60 - age) * MINUTE), `${age}`, { tags: { age: `${age}` } }));
+    const learner = new StockLearner();
+    learner.learn([SET], lookAt(plus(HOUR), aged), ALL);
+    expect(learner.learned()?.tagSets.map(({ tags }) => tags.age)).toEqual(['6']);
+  });
+
+  it('does not take the age of a build that still runs for how long builds take', () => {
+    const at = plus(50 * MINUTE);
+    const running = aJob({ id: jobId('b'), status: 'running', created_at: at, started_at: at });
+    const jobs = [build(NOW, 'a'), running];
+    const snapshot = lookAt(plus(HOUR), jobs);
+    const organizations = snapshot.coder.organizations.map((each) => ({ ...each, jobs: reading([running]) }));
+    const learner = new StockLearner();
+    learner.learn([SET], { ...snapshot, coder: { ...snapshot.coder, organizations } }, ALL);
+    expect(learner.learned()?.tagSets).toMatchObject([{ lastBuildAt: at, durationsMs: [MINUTE] }]);
+  });
+
+  it('records unforeseen builds, of all tag sets', () => {
     const gpu = { cluster: 'gpu' };
     const jobs = [
       build(NOW, 'a'),

@@ -22,6 +22,8 @@ export function ratioOf(ours: readonly number[], theirs: readonly number[]): Rat
   return { value, margin: studentT(CONFIDENCE, count - 1) * error };
 }
 
+/** `-`: the other costs nothing, as on a day without builds. */
 export function ratioText({ value, margin }: Ratio): string {
+  if (!Number.isFinite(value)) return '-';
   return margin === undefined ? value.toFixed(2) : `${value.toFixed(2)} ± ${margin.toFixed(2)}`;
 }

@@ -213,12 +213,11 @@ export class StockLearner {
     for (const job of settled) {
       const [key, log] = logOf(this.#logs, id, job);
       this.#logs.set(key, log);
-      const tookMs = open.has(job.id) ? undefined : tookMsOf(job);
-      const guess = {
-        tookMs: (open.has(job.id) && atLeastMs(job, now)) || usualMs(log.builds),
-        isGuess: true,
-      } as const;
-      log.builds.push({ at: job.created_at, ...(tookMs === undefined ? guess : { tookMs }) });
+      const isOpen = open.has(job.id);
+      const tookMs = isOpen ? atLeastMs(job, now) : tookMsOf(job);
+      const isGuess = isOpen || tookMs === undefined;
+      const build = { at: job.created_at, tookMs: tookMs ?? usualMs(log.builds) };
+      log.builds.push(isGuess ? { ...build, isGuess } : build);
     }
     for (const [key, { organizationId, builds }] of this.#logs) {
       if (organizationId !== id) continue;

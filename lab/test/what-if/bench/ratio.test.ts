@@ -6,6 +6,11 @@ it('divides the sums, and knows no interval from one day', () => {
   expect(ratioText(ratioOf([3], [4]))).toBe('0.75');
 });
 
+it('tells no ratio to a day that costs nothing', () => {
+  expect(ratioText(ratioOf([0.2], [0]))).toBe('-');
+  expect(ratioText(ratioOf([0], [0]))).toBe('-');
+});
+
 it('has an interval as wide as the days differ', () => {
   // residuals 1 and -1 of a ratio of 1, so the standard error of the sum is 2; t is 12.71 with one degree of freedom
   const { value, margin } = ratioOf([11, 9], [10, 10]);
