@@ -3,6 +3,7 @@
  * database can bear.
  */
 import { leastDelayMs } from './demand/polling.ts';
+import { deriveRecord } from './demand/record.ts';
 import type { PoolDecision } from './drain/decide-pool.ts';
 import { stayMs } from './forecast/choose-pools-to-wake.ts';
 import type { WakeDemand } from './forecast/wake-demand.ts';
@@ -20,12 +21,15 @@ import {
   TASKS_A_CALL,
 } from './model/units.ts';
 import { PRICES_OF_LOOKS } from './settings/prices.ts';
+import { GUESSED_BUILDS_AN_HOUR } from './stock/choose-rule.ts';
 import { choiceOf, type StockSet } from './stock/stock-groups.ts';
 
 /** The scheduler invokes the function once a minute. */
 export const NEXT_INVOCATION_MS = MINUTE_MS;
 /** One invocation, and the time that coderd takes to see a daemon. */
 const SLACK_MS = NEXT_INVOCATION_MS + 15_000;
+/** For so long after an unforeseen build others may follow: a push, a class or a template of many workspaces. */
+const WAVES_MS = 10 * MINUTE_MS;
 
 /** The delays of `looks.every: auto`: while something moves, and where more looks save more waiting. */
 const AUTO_MS = { usual: 10_000, longer: [30_000, 20_000], shorter: [5_000, 2_000] } as const;
@@ -64,12 +68,22 @@ export function lookAgainAfter({ pools, actions, decisions, demands }: Movement,
   });
   const isAwaited =
     isSoon ||
+    hasJustCome(context.snapshot) ||
     actions.length > 0 ||
     pools.some(isMoving) ||
     decisions.some((decision) => drainsSoon(decision, now));
   const usualMs = usualDelay(context);
   const wantedMs = isAwaited ? Math.min(usualMs, delaysOf(context)[0]) : usualMs;
   return Math.max(wantedMs, leastDelayMs(context.snapshot.coder));
+}
+
+/** Whether an unforeseen build has come lately. */
+function hasJustCome({ coder, takenAt }: Snapshot): boolean {
+  return coder.organizations.some((organization) =>
+    [...deriveRecord(organization).arrivals.values()].some(
+      ({ lastAt = Number.NEGATIVE_INFINITY }) => takenAt - lastAt < WAVES_MS,
+    ),
+  );
 }
 
 function usualDelay(context: Context): number {
@@ -130,9 +144,14 @@ function costOfLooks(ms: number, { pools, calls, isWaiting }: Omit<CostOfDelay, 
 
 /**
  * Micro-dollars an hour for each millisecond that the builds which find no free daemon wait
- * longer. The replay has counted their waiting, which is about the start of a task for each.
+ * longer. The replay has counted their waiting, which is about the start of a task for each. Before the first
+ * build it is a guess.
  */
-function lostPerMs({ snapshot, stockSets }: Context): number {
+function lostPerMs({ config, snapshot, stockSets }: Context): number {
+  if (stockSets.length === 0) {
+    const dearest = Math.max(0, ...config.pools.map(({ waiting }) => waiting.person));
+    return (GUESSED_BUILDS_AN_HOUR * dearest * 1e6) / MINUTE_MS;
+  }
   return sum(stockSets, (set) => {
     const { waiting = 0, waitingNow = waiting } = choiceOf(set, snapshot.stock) ?? {};
     return (waitingNow * 1e6) / set.replayed.startMs;

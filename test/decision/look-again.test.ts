@@ -6,7 +6,7 @@ import type { Job, Service, Snapshot } from '../../lambda/decision/model/snapsho
 import { UNKNOWN_RULE } from '../../lambda/decision/stock/replay.ts';
 import { ago, aJob, arnOf, aTask, jobId, MINUTE, poolName, reading, SECOND } from '../support/parts.ts';
 import { all, type Change, listIs, planOf } from '../support/planned.ts';
-import { comingEvery, deliberateOn, stocked } from '../support/stocked.ts';
+import { buildAt, comingEvery, deliberateOn, PREBUILDS_USER, stocked } from '../support/stocked.ts';
 import { table } from '../support/table.ts';
 
 const SOON = 10_000;
@@ -86,8 +86,37 @@ it('is not shortened by an unserved job, because a look would change nothing', (
   expect(deliberateOn({ pools: { cpu: {} }, pending }).plan.lookAgainAfterMs).toBe(NEXT);
 });
 
+describe('after a build, which others often follow', () => {
+  const alone = (given: Partial<Job>, age: number): readonly Job[] => [buildAt(ago(age), 60, given)];
+
+  it.each<{ recent: readonly Job[]; expected: number; because: string }>([
+    { recent: alone({}, 10 * MINUTE - SECOND), expected: SOON, because: 'a second wave may come' },
+    { recent: alone({}, 10 * MINUTE), expected: NEXT, because: 'ten minutes have passed' },
+    { recent: alone({ initiator_id: PREBUILDS_USER }, MINUTE), expected: NEXT, because: 'coderd made it' },
+    { recent: alone({ reason: 'autostart', metadata: { workspace_id: 'w' } }, MINUTE), expected: NEXT, because: 'it was foreseen' },
+  ])('is $expected ms, because $because', ({ recent, expected }) => {
+    expect(deliberateOn({ recent, pools: { cpu: {} } }).plan.lookAgainAfterMs).toBe(expected);
+  });
+});
+
+describe('before the first build, at the guess of one in two hours', () => {
+  it.each([
+    { person: 0.005, expected: NEXT },
+    { person: 0.02, expected: 30_000 },
+    { person: 0.1, expected: SOON },
+    { person: 1, expected: 5_000 },
+  ])('is $expected ms if a minute of a person costs $person dollars', ({ person, expected }) => {
+    const waiting = { person, autostart: person, prebuild: 0.001, stop: 0.001 };
+    const { snapshot, config } = stocked({
+      pools: { cpu: { config: { waiting } }, gpu: { config: { waiting } } },
+    });
+    const auto = { ...config, looks: { everyMs: 'auto' } } as const;
+    expect(decide({ ...snapshot, canHandOver: true }, auto).lookAgainAfterMs).toBe(expected);
+  });
+});
+
 describe('with looks.every: auto', () => {
-  const recent = comingEvery({ everyMinutes: 2, forHours: 48 });
+  const recent = comingEvery({ everyMinutes: 2, forHours: 48, lastMinutesAgo: 10 });
 
   /** The delay of a pool whose builds wait for so many dollars an hour. */
   function delayOf({

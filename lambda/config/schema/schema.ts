@@ -48,7 +48,7 @@ const looks = z
       .prefault('auto')
       .meta({
         description:
-          'Time between looks while a job is pending or due, a task is starting or draining, or looks save more waiting than they cost: `1s` to `60s`. Otherwise the autoscaler looks once a minute. `auto` is `10s`, and of `30s`, `20s`, `5s` and `2s` what saves more waiting than it costs.',
+          'Time between looks while a job is pending or due, a task is starting or draining, for ten minutes after a build, or where looks save more waiting than they cost: `1s` to `60s`. Otherwise the autoscaler looks once a minute. `auto` is `10s`, and of `30s`, `20s`, `5s` and `2s` what saves more waiting than it costs.',
       }),
   })
   .transform(({ every }) => ({ everyMs: every }))

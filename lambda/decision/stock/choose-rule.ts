@@ -4,7 +4,7 @@ import type { StockRule } from './replay.ts';
 import { GONE_AFTER_MS, type ReplayedPools, type RuleCost } from './replay.ts';
 
 /** Before anything is known, builds are assumed to come at this rate. */
-const GUESSED_BUILDS_AN_HOUR = 0.5;
+export const GUESSED_BUILDS_AN_HOUR = 0.5;
 /** The guess counts as much as so many hours. */
 const GUESS_HOURS = 2;
 /** The rule in force stays unless another one is cheaper by this share. */
