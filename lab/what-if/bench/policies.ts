@@ -16,7 +16,7 @@ import {
 } from './runs.ts';
 import type { BenchTable } from './table.ts';
 
-const HEADS = ['total $', 'ours / best', 'first day', ...CELL_HEADS];
+const HEADS = ['total $', 'ours / best', 'without itself', 'first day', ...CELL_HEADS];
 
 export async function comparePolicies(subjects: readonly Subject[], bench: Bench): Promise<BenchTable> {
   const rows: (readonly string[])[] = [];
@@ -33,6 +33,7 @@ export async function comparePolicies(subjects: readonly Subject[], bench: Bench
     notes: [
       'total $: tasks, launches, the autoscaler itself, waiting people and failed jobs',
       'ours / best: of the totals, the best of the others, with the 95 % interval for other such days; first day: of that day',
+      'without itself: as ours / best, if the autoscaler itself cost nothing, as the others do here',
       'mean, p95: waits of people; lost: jobs that were killed, given up or never run',
     ],
   };
@@ -65,8 +66,7 @@ async function rowsOf(subject: Subject, bench: Bench): Promise<readonly (readonl
             ...head,
             name,
             totalAt(price, runs).toFixed(2),
-            '',
-            '',
+            ...['', '', ''],
             ...cellsOf(runs),
           ]),
         ];
@@ -91,5 +91,10 @@ function totalAt(price: number, runs: Runs): number {
 
 function ratiosAt(price: number, ours: Runs, best: Runs): readonly string[] {
   const [mine, theirs] = [daysAt(price, ours), daysAt(price, best)];
-  return [ratioText(ratioOf(mine, theirs)), ratioText(ratioOf(mine.slice(0, 1), theirs.slice(0, 1)))];
+  const ruleAlone = daysAt(price, { ...ours, ownDollars: 0 });
+  return [
+    ratioText(ratioOf(mine, theirs)),
+    ratioText(ratioOf(ruleAlone, theirs)),
+    ratioText(ratioOf(mine.slice(0, 1), theirs.slice(0, 1))),
+  ];
 }
