@@ -11,7 +11,7 @@ import { type Finding, type Plan, REPLACING, type StartTime } from '../../lambda
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { covers, displayTags } from '../../lambda/decision/model/tags.ts';
 import { isPaused } from '../../lambda/decision/settings/settings-in-force.ts';
-import { taskId } from '../../lambda/decision/supply/daemons.ts';
+import { taskId } from '../../lambda/decision/supply/rows/daemons.ts';
 import { isLeaving, type TaskView } from '../../lambda/decision/supply/task-state.ts';
 import { sentenceOf } from '../../lambda/explain/finding-text.ts';
 import { ageText, seconds, section, some, tagText, textOf, timeText } from '../../lambda/explain/format.ts';

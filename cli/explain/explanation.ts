@@ -7,7 +7,7 @@ import type { PromisedPlan } from '../../lambda/decision/model/promise.ts';
 import type { OrganizationReadings, Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { displayTags, type Tags, tagKey } from '../../lambda/decision/model/tags.ts';
 import { MINUTE_MS } from '../../lambda/decision/model/units.ts';
-import { isAlive } from '../../lambda/decision/supply/daemons.ts';
+import { isAlive } from '../../lambda/decision/supply/rows/daemons.ts';
 import { reasonIn } from '../../lambda/explain/reason-text.ts';
 import { unservedSentence } from '../../lambda/explain/text.ts';
 import type { OrphanEvent } from '../../lambda/look/orphan-event.ts';

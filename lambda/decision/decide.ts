@@ -18,12 +18,13 @@ import { lookAgainAfter } from './look-again.ts';
 import type { Config } from './model/config.ts';
 import type { Plan } from './model/plan.ts';
 import type { HeartbeatsSeen, PoolMemory, Snapshot } from './model/snapshot.ts';
+import { awsTimeOf } from './model/snapshot.ts';
 import { report } from './report/report.ts';
 import { deriveStock, deriveStockSets, type StockSet, unlearnedPools } from './stock/stock-groups.ts';
 import { deriveDoubts } from './supply/doubts.ts';
 import { withUnsure } from './supply/heartbeats.ts';
-import { awsTimeOf, deriveSupply } from './supply/supply.ts';
-import { type ForeignIn, foreignTo } from './supply/unlisted-daemons.ts';
+import { type ForeignIn, foreignTo } from './supply/rows/unlisted-daemons.ts';
+import { deriveSupply } from './supply/supply.ts';
 import { markTurns } from './turns/rolling.ts';
 import { shareParts } from './turns/share.ts';
 

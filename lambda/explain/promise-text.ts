@@ -2,7 +2,7 @@
 import { groupsBy, sum } from '../decision/model/collections.ts';
 import type { NoPromise, PendingJob, Promises } from '../decision/model/promise.ts';
 import { SECOND_MS } from '../decision/model/units.ts';
-import { POLL_MS } from '../decision/supply/daemons.ts';
+import { POLL_MS } from '../decision/supply/rows/daemons.ts';
 import { ageText, some, tagText, timeText } from './format.ts';
 
 /** Jobs whose start is unknown for the same reason share a line. Unschedulable ones have a section. */

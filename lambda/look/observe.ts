@@ -17,7 +17,7 @@ import type {
 } from '../decision/model/snapshot.ts';
 import { MINUTE_MS } from '../decision/model/units.ts';
 import { partsOf } from '../decision/settings/parts.ts';
-import { LATE_UNTIL_MS, nameInParts } from '../decision/supply/daemons.ts';
+import { LATE_UNTIL_MS, nameInParts } from '../decision/supply/rows/daemons.ts';
 import type { Clock, Coderd, NamedService, Organization, Ports, ReadableEcs, WantedSecret } from './ports.ts';
 import { TimeLimit } from './time-limit.ts';
 

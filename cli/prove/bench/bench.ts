@@ -17,7 +17,7 @@ import type {
   Task,
 } from '../../../lambda/decision/model/snapshot.ts';
 import { SECOND_MS } from '../../../lambda/decision/model/units.ts';
-import { taskId } from '../../../lambda/decision/supply/daemons.ts';
+import { taskId } from '../../../lambda/decision/supply/rows/daemons.ts';
 import { withAdvice } from '../../shared/aws-advice.ts';
 import { type CliEnvironment, InputError } from '../../shared/cli-environment.ts';
 import { awsClock } from './aws-clock.ts';

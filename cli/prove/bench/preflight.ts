@@ -7,7 +7,7 @@ import { STACK_TAG, tagOf } from '../../../lambda/decision/model/service-tags.ts
 import type { OrganizationReadings, Service, Snapshot } from '../../../lambda/decision/model/snapshot.ts';
 import { canRun, displayTags, type Tags } from '../../../lambda/decision/model/tags.ts';
 import { deriveOverrides } from '../../../lambda/decision/settings/overrides.ts';
-import { nameInParts } from '../../../lambda/decision/supply/daemons.ts';
+import { nameInParts } from '../../../lambda/decision/supply/rows/daemons.ts';
 import { some } from '../../../lambda/explain/format.ts';
 import type { TemplateTags } from '../../adapters/templates.ts';
 import { findLogGroup } from '../../logs/function-log.ts';

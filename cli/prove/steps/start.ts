@@ -3,7 +3,7 @@ import { isoTime } from '../../../lambda/decision/model/brands.ts';
 import type { Daemon } from '../../../lambda/decision/model/snapshot.ts';
 import { displayTags } from '../../../lambda/decision/model/tags.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../lambda/decision/model/units.ts';
-import { nameInParts, taskId } from '../../../lambda/decision/supply/daemons.ts';
+import { nameInParts, taskId } from '../../../lambda/decision/supply/rows/daemons.ts';
 import { seconds, timeText } from '../../../lambda/explain/format.ts';
 import { readLooks } from '../../adapters/look-log.ts';
 import { OverrideTags } from '../../adapters/override-tags.ts';

@@ -4,7 +4,7 @@ import { type EpochMs, type JobId, plusMs, poolOfPart } from '../../../lambda/de
 import { sum } from '../../../lambda/decision/model/collections.ts';
 import type { Finding, Floor, PoolPlan } from '../../../lambda/decision/model/plan.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../lambda/decision/model/units.ts';
-import { POLL_MS } from '../../../lambda/decision/supply/daemons.ts';
+import { POLL_MS } from '../../../lambda/decision/supply/rows/daemons.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import type { EcsTask } from '../../world/ecs/task.ts';
 import { closedPools, unreadJobs } from './closed-pools.ts';

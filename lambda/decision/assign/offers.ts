@@ -9,9 +9,9 @@ import { covers, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import { MINUTE_MS } from '../model/units.ts';
 import { launchCost, priceOf } from '../settings/prices.ts';
 import { isComing, isRefusedLeases, launchesElsewhere } from '../supply/capacity.ts';
-import { handOverIn, indexDaemons, mayHaveLeft } from '../supply/daemons.ts';
+import { handOverIn, indexDaemons, mayHaveLeft } from '../supply/rows/daemons.ts';
+import type { ForeignIn } from '../supply/rows/unlisted-daemons.ts';
 import { mayTakeJobs, type TaskView } from '../supply/task-state.ts';
-import type { ForeignIn } from '../supply/unlisted-daemons.ts';
 import type { LaunchLimits, PoolLaunchLimits } from './launch-limits.ts';
 import type { Bounds, Offer } from './offer.ts';
 

@@ -9,7 +9,7 @@ import type { DeadBuild, Finding } from '../model/plan.ts';
 import type { Daemon, Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { MINUTE_MS } from '../model/units.ts';
 import { isKnownVersion } from '../model/version.ts';
-import { taskId } from '../supply/daemons.ts';
+import { taskId } from '../supply/rows/daemons.ts';
 import type { PoolView } from '../supply/supply.ts';
 import {
   causeOfDeath,

@@ -1,11 +1,12 @@
 /** Why a task ended, and whether a job died with it. */
+
 import type { EpochMs, JobId } from '../model/brands.ts';
 import { ownValue } from '../model/collections.ts';
 import type { DeathCause } from '../model/plan.ts';
 import type { Daemon, Job, Snapshot, Task } from '../model/snapshot.ts';
+import { awsTimeOf } from '../model/snapshot.ts';
 import { MINUTE_MS } from '../model/units.ts';
-import { provisionerOf, taskId } from '../supply/daemons.ts';
-import { awsTimeOf } from '../supply/supply.ts';
+import { provisionerOf, taskId } from '../supply/rows/daemons.ts';
 
 /** A task that has run and is STOPPED. */
 export type EndedTask = Task & { readonly startedAt: EpochMs; readonly stoppedAt: EpochMs };

@@ -12,7 +12,7 @@ import type {
   Workspace,
 } from '../model/snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
-import { workerOf } from '../supply/daemons.ts';
+import { workerOf } from '../supply/rows/daemons.ts';
 import type { PoolView } from '../supply/supply.ts';
 import type { TaskView } from '../supply/task-state.ts';
 import { chanceToEnd, MIN_SAMPLES } from './ending.ts';

@@ -6,14 +6,15 @@ import { durationsIn, jobsByWorker } from '../demand/record.ts';
 import { type PoolName, poolOfPart } from '../model/brands.ts';
 import { countUpTo, percentile } from '../model/collections.ts';
 import type { Daemon, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
+import { awsTimeOf } from '../model/snapshot.ts';
 import { normalizeTags, type TagSet } from '../model/tags.ts';
 import { isComing, isHeldBack } from '../supply/capacity.ts';
-import { mayHaveLeft } from '../supply/daemons.ts';
 import { deriveEcsWait } from '../supply/hidden/ecs-wait.ts';
+import { mayHaveLeft } from '../supply/rows/daemons.ts';
+import type { ForeignIn } from '../supply/rows/unlisted-daemons.ts';
 import { seenStarts } from '../supply/starts.ts';
-import { awsTimeOf, type PoolView } from '../supply/supply.ts';
+import type { PoolView } from '../supply/supply.ts';
 import { mayTakeJobs } from '../supply/task-state.ts';
-import type { ForeignIn } from '../supply/unlisted-daemons.ts';
 import type { PoolDecision } from './decide-pool.ts';
 
 /** In milliseconds from the look. */

@@ -13,7 +13,7 @@ import type { Daemon, OrganizationReadings, Reading, Snapshot, Workspace } from 
 import { covers, normalizeTags, type TagSet, type Tags, tagKey } from '../model/tags.ts';
 import { HOUR_MS, MINUTE_MS } from '../model/units.ts';
 import { isKnownVersion } from '../model/version.ts';
-import { STALE_AFTER_MS } from '../supply/daemons.ts';
+import { STALE_AFTER_MS } from '../supply/rows/daemons.ts';
 import type { PollInterval } from './poll-interval.ts';
 
 /** A transition and its workspace. */

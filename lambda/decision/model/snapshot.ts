@@ -400,3 +400,8 @@ export type Snapshot = {
   /** Metadata only. Absent: not read, as in snapshots of earlier versions. */
   readonly secrets?: Reading<SecretEntry> | undefined;
 };
+
+/** By AWS's clock, which is the function's own too: for times that ECS wrote (docs/adr/0027). */
+export function awsTimeOf({ ecs, clock, takenAt }: Pick<Snapshot, 'ecs' | 'clock' | 'takenAt'>): EpochMs {
+  return ecs.services.takenAt ?? clock ?? takenAt;
+}

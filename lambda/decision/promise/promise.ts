@@ -23,7 +23,7 @@ import type { Job, Snapshot } from '../model/snapshot.ts';
 import { covers, displayTags, normalizeTags, tagKey } from '../model/tags.ts';
 import { wakeOverride } from '../settings/settings-in-force.ts';
 import { isHeldBack } from '../supply/capacity.ts';
-import { handOverIn, POLL_MS } from '../supply/daemons.ts';
+import { handOverIn, POLL_MS } from '../supply/rows/daemons.ts';
 import type { PoolView } from '../supply/supply.ts';
 
 export type Decided = Omit<ServersInput, 'organization' | 'snapshot'> & {

@@ -17,8 +17,8 @@ import type { Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { covers, displayTags, type TagSet, tagKey } from '../model/tags.ts';
 import { MINUTE_MS } from '../model/units.ts';
 import { priceOf } from '../settings/prices.ts';
+import type { ForeignIn } from '../supply/rows/unlisted-daemons.ts';
 import type { PoolView } from '../supply/supply.ts';
-import type { ForeignIn } from '../supply/unlisted-daemons.ts';
 
 /** How coderd gives jobs up: those that have waited for longer, at most so many a minute. */
 type GivingUp = { readonly afterMs: number; readonly aMinute: number };

@@ -4,9 +4,10 @@ import { type EpochMs, isoTime } from '../model/brands.ts';
 import type { ChangedSecret, Finding, OldSecretReason } from '../model/plan.ts';
 import { SPREADS_WITHIN_MS } from '../model/secrets.ts';
 import type { Snapshot } from '../model/snapshot.ts';
+import { awsTimeOf } from '../model/snapshot.ts';
 import { HOUR_MS, MINUTE_MS } from '../model/units.ts';
 import { type Credential, outdatedCredential, unprovenPsk } from '../supply/credentials.ts';
-import { awsTimeOf, type PoolView } from '../supply/supply.ts';
+import type { PoolView } from '../supply/supply.ts';
 import type { TaskView } from '../supply/task-state.ts';
 
 /** Tells how many tasks still have an earlier value of a secret. None if all have the present ones. */

@@ -80,7 +80,7 @@ const NO_OLDER_TASKS: OlderTasks = { older: 0, uncounted: 0 };
 
 /** Counts the listed tasks that have not stopped, those that ECS is stopping too. */
 export function countListed({ starts }: PoolView): number {
-  return starts.tasks.filter(({ lastStatus }) => lastStatus !== 'STOPPED').length;
+  return starts.filter(({ task }) => task.lastStatus !== 'STOPPED').length;
 }
 
 /**

@@ -1,4 +1,5 @@
 /** The doubts about the readings of each pool. Any one holds scale-in; scale-out continues. */
+
 import type { EpochMs } from '../model/brands.ts';
 import { by, sum, unique } from '../model/collections.ts';
 import { memoized } from '../model/memoize-by-object.ts';
@@ -11,14 +12,15 @@ import type {
   ReadingStatus,
   Snapshot,
 } from '../model/snapshot.ts';
+import { awsTimeOf } from '../model/snapshot.ts';
 import { MINUTE_MS } from '../model/units.ts';
 import { compareVersion, OLDEST_SERVER } from '../model/version.ts';
 import { countListed, isHeldBack } from './capacity.ts';
-import { isAlive, workerOf } from './daemons.ts';
 import { judgeHeartbeats } from './heartbeats.ts';
-import { type ClusterLists, listsFor } from './left-out.ts';
 import { isOldRevision } from './older-tasks.ts';
-import { awsTimeOf, type PoolView } from './supply.ts';
+import { isAlive, workerOf } from './rows/daemons.ts';
+import { type ClusterLists, listsFor } from './rows/left-out.ts';
+import type { PoolView } from './supply.ts';
 import { lacksGuard, type TaskView } from './task-state.ts';
 
 export type Doubts = {

@@ -13,7 +13,7 @@ import type { Doubt, FindingOf } from '../model/plan.ts';
 import type { Daemon, HeartbeatsSeen, Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { covers, normalizeTags, tagKey } from '../model/tags.ts';
 import { HOUR_MS, MINUTE_MS } from '../model/units.ts';
-import { HEARTBEAT_MS, isAlive, LATE_UNTIL_MS, STALE_AFTER_MS } from './daemons.ts';
+import { HEARTBEAT_MS, isAlive, LATE_UNTIL_MS, STALE_AFTER_MS } from './rows/daemons.ts';
 import type { PoolView } from './supply.ts';
 import type { TaskView } from './task-state.ts';
 
@@ -183,7 +183,7 @@ export function withUnsure(
 export function mayLaunchOne(view: PoolView, now: EpochMs): boolean {
   const oldMs = oldForMs(view, now);
   const withinMs = oldMs < UNDATED_MS ? HOUR_MS : Math.min(HOUR_MS, oldMs);
-  return !view.starts.tasks.some(({ createdAt = now }) => now - createdAt < withinMs);
+  return !view.starts.some(({ task }) => now - (task.createdAt ?? now) < withinMs);
 }
 
 /** Whether coderd has not seen a daemon of the pool for so long that its floor may have no daemon at all. */

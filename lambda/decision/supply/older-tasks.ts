@@ -3,7 +3,7 @@ import type { EpochMs } from '../model/brands.ts';
 import { partition } from '../model/collections.ts';
 import type { Service, Task } from '../model/snapshot.ts';
 import { HOUR_MS } from '../model/units.ts';
-import type { FailingStarts } from './starts.ts';
+import type { FailingStarts, StartFailures } from './starts.ts';
 import type { TaskView } from './task-state.ts';
 
 /** Another task definition, or a deployment that ECS is replacing or has replaced. */
@@ -56,14 +56,18 @@ export function countOlder(tasks: readonly Pick<TaskView, 'task'>[], service: Se
  * Failing, too, are starts while old tasks hold leases, no new task has one, and one has waited for its own in
  * vain in the last hour: ECS may refuse all until the old ones have left (docs/internals/aws.md §1).
  */
-export function withShutOut(failing: FailingStarts, { tasks, service, now }: ShutOutInput): FailingStarts {
-  if (service === undefined) return failing;
+export function withShutOut(failing: StartFailures, pool: ShutOutInput): FailingStarts {
+  if (!isShutOut(failing, pool)) return { ...failing, isShutOut: false };
+  return { ...failing, isShutOut: true, isTripped: true, isPaused: true, lacksLease: true, reason: SHUT_OUT };
+}
+
+function isShutOut({ refusedAt }: StartFailures, { tasks, service, hasGuards, now }: ShutOutInput): boolean {
+  if (service === undefined || !hasGuards) return false;
   const [old, fresh] = partition(tasks, ({ task }) => isOldRevision(task, service));
   const holdsLease = ({ leaseMs = 0 }: TaskView): boolean => leaseMs > 0;
   const hasWaited = fresh.some(({ state, shouldHaveLease }) => state === 'starting' && shouldHaveLease);
-  const isRefused = hasWaited || now - failing.refusedAt < HOUR_MS;
-  if (!isRefused || !old.some(holdsLease) || fresh.some(holdsLease)) return failing;
-  return { ...failing, isShutOut: true, isTripped: true, isPaused: true, lacksLease: true, reason: SHUT_OUT };
+  const isRefused = hasWaited || now - refusedAt < HOUR_MS;
+  return isRefused && old.some(holdsLease) && !fresh.some(holdsLease);
 }
 
 const SHUT_OUT = 'old tasks hold leases, and new ones get none. ECS may refuse it until the old builds end';
@@ -71,5 +75,7 @@ const SHUT_OUT = 'old tasks hold leases, and new ones get none. ECS may refuse i
 type ShutOutInput = {
   readonly tasks: readonly TaskView[];
   readonly service: Service | undefined;
+  /** Whether each new task starts with a guard, which waits for its lease. */
+  readonly hasGuards: boolean;
   readonly now: EpochMs;
 };

@@ -1,56 +1,67 @@
 /** What the starts of one pool's tasks tell: how long they take, and whether they fail. */
-
 import type { EpochMs } from '../model/brands.ts';
 import type { PoolConfig } from '../model/config.ts';
 import type { StartTime } from '../model/plan.ts';
-import type { Service, Task } from '../model/snapshot.ts';
+import type { OrganizationReadings, Snapshot, Task } from '../model/snapshot.ts';
+import { covers, normalizeTags } from '../model/tags.ts';
 import type { Credential } from './credentials.ts';
 import { derivePlacement, type PlacementFailure } from './placement.ts';
+import type { PoolFacts } from './rows/pool-rows.ts';
 import {
   deriveFailingStarts,
-  type FailingStarts,
   type Lateness,
   lateAfter,
   learnStartTime,
-  type Starts,
+  type Start,
+  type StartFailures,
 } from './starts.ts';
 
 export type PoolStarts = {
   readonly startTime: StartTime;
-  readonly failing: FailingStarts;
+  readonly failures: StartFailures;
   /** Why ECS cannot place the missing tasks. Undefined: nothing shows a problem. */
   readonly placement: PlacementFailure | undefined;
+} & Pick<Lateness, 'lateAfterMs'>;
+
+type OfPool = Pick<PoolFacts, 'pool' | 'organization' | 'service'> & {
+  readonly credentials: readonly Credential[];
 };
 
-/** Derives them, and when a task of the pool is late. */
+/** Derives them. `now` is AWS's time. */
 export function startsOf(
-  starts: Starts,
-  { pool, service, credentials, waitingSince, ...leases }: StartsInput,
-): PoolStarts & Pick<Lateness, 'lateAfterMs'> {
-  const { now } = leases;
-  const startTime = learnStartTime({ ...starts, settingMs: pool.startTimeMs });
+  starts: readonly Start[],
+  { pool, organization, service, credentials }: OfPool,
+  { ecs }: Pick<Snapshot, 'ecs'>,
+  now: EpochMs,
+): PoolStarts {
+  const startTime = learnStartTime(starts, pool.startTimeMs);
   // a deployment may delay the leases of new tasks (docs/internals/aws.md §1)
   const lateAfterMs = (service?.deployments.length ?? 0) > 1 ? undefined : lateAfter(startTime);
   const isOutdated = ({ taskDefinitionArn, createdAt = now }: Task): boolean =>
     (service !== undefined && taskDefinitionArn !== service.taskDefinition) ||
     credentials.some(({ changedAt }) => changedAt > createdAt);
+  const tasks = starts.map(({ task }) => task);
+  const expected = {
+    startMs: startTime.p95Ms,
+    waitingSince: () => (ecs.tasks.status === 'ok' ? waitingSince(pool, organization) : undefined),
+  };
   return {
     startTime,
     lateAfterMs,
-    failing: deriveFailingStarts({ ...starts, ...leases, lateAfterMs, isOutdated }),
-    placement:
-      service &&
-      derivePlacement(service, starts.tasks, {
-        ...{ now, startMs: startTime.p95Ms },
-        waitingSince,
-      }),
+    failures: deriveFailingStarts(starts, { now, lateAfterMs, isOutdated }),
+    placement: service && derivePlacement(service, tasks, { now, ...expected }),
   };
 }
 
-type StartsInput = {
-  readonly pool: PoolConfig;
-  readonly service: Service | undefined;
-  readonly credentials: readonly Credential[];
-  /** Since when a job waits that the pool can run. */
-  readonly waitingSince: () => EpochMs | undefined;
-} & Required<Pick<Lateness, 'now' | 'leasedAt'>>;
+/** Since when the oldest job waits that a pool can run. */
+function waitingSince(
+  { tags }: PoolConfig,
+  organization: OrganizationReadings | undefined,
+): EpochMs | undefined {
+  const own = normalizeTags(tags);
+  return organization?.jobs.items.reduce<EpochMs | undefined>(
+    (oldest, { status, created_at: at, tags: wanted }) =>
+      status === 'pending' && at < (oldest ?? at + 1) && covers(own, normalizeTags(wanted)) ? at : oldest,
+    undefined,
+  );
+}

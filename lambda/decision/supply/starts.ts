@@ -11,7 +11,8 @@ import { by, percentile } from '../model/collections.ts';
 import type { StartTime } from '../model/plan.ts';
 import type { Task } from '../model/snapshot.ts';
 import { MINUTE_MS } from '../model/units.ts';
-import { provisionerOf } from './daemons.ts';
+import { provisionerOf } from './rows/daemons.ts';
+import { LEASE_LATE_MS, type Registration } from './rows/task-row.ts';
 
 const WINDOW_MS = 10 * MINUTE_MS;
 export const FAILURES_TO_TRIP = 3;
@@ -32,7 +33,8 @@ const GUARD_EXIT_CODES: ReadonlyMap<number, string> = new Map([
   [78, 'the image lacks curl, sleep, tr or date, which the guard needs. Add it (docs/upgrade.md)'],
 ]);
 
-export type FailingStarts = {
+/** What the starts alone tell of failures. */
+export type StartFailures = {
   /** Failed starts of the last ten minutes, plus tasks that should run by now. Late tasks are failed starts. */
   readonly recent: number;
   /** Failed starts since a daemon last registered. */
@@ -47,8 +49,6 @@ export type FailingStarts = {
   readonly lacksLease: boolean;
   /** When a task last ended, or was given up, that had waited for its lease in vain. */
   readonly refusedAt: number;
-  /** Old tasks keep new ones from their leases (older-tasks.ts): none starts, and those that do are given up. */
-  readonly isShutOut: boolean;
   /** Whether tasks keep ending before their daemon has registered, and not for want of leases. */
   readonly keepsEnding: boolean;
   /** Recent failures of tasks that never ran: after some, ECS waits before it starts another. */
@@ -57,53 +57,52 @@ export type FailingStarts = {
   readonly reason: string | undefined;
 };
 
-export type Starts = {
-  /** All tasks of a service, the stopped ones included. */
-  readonly tasks: readonly Task[];
-  /** When the daemon of a task registered; `unknown` if coderd does not list offline daemons. */
-  readonly registration: (task: Task) => Registration;
+export type FailingStarts = StartFailures & {
+  /** Old tasks keep new ones from their leases (older-tasks.ts): none starts, and those that do are given up. */
+  readonly isShutOut: boolean;
 };
 
-export type Registration = EpochMs | 'never' | 'unknown';
+/** The start of a task, a stopped one too. */
+export type Start = {
+  readonly task: Task;
+  readonly registered: Registration;
+  /** When it got its lease, at the latest. @default it is not known to have one */
+  readonly leasedAt?: number | undefined;
+};
 
 export type Lateness = {
   readonly now: EpochMs;
   /** When a task is late, in milliseconds after its creation; undefined: the pool has not learned it. */
   readonly lateAfterMs?: number | undefined;
-  /** When a task got its lease, at the latest. @default no task is known to have one */
-  readonly leasedAt?: (task: Task) => number | undefined;
 };
 
-type FailingInput = Starts &
-  Lateness & {
-    /** Whether the task had a revision or a secret that its pool no longer has. @default false */
-    readonly isOutdated?: (task: Task) => boolean;
-  };
+type FailingInput = Lateness & {
+  /** Whether the task had a revision or a secret that its pool no longer has. @default false */
+  readonly isOutdated?: (task: Task) => boolean;
+};
 
 /** Derives the failing starts of a pool. A daemon that registers clears all failures before it. */
-export function deriveFailingStarts({
-  tasks,
-  registration,
-  isOutdated = () => false,
-  ...lateness
-}: FailingInput): FailingStarts {
+export function deriveFailingStarts(
+  starts: readonly Start[],
+  { isOutdated = () => false, ...lateness }: FailingInput,
+): StartFailures {
   const { now } = lateness;
-  const lastSuccess = tasks.reduce((last, task) => {
-    const at = registration(task);
-    return typeof at === 'number' && at > last ? at : last;
-  }, Number.NEGATIVE_INFINITY);
-  const failures = tasks
-    .flatMap((task) => {
-      const at = failedAt(task, registration(task), lateness);
-      return at !== undefined && at > lastSuccess ? [{ task, at }] : [];
+  const lastSuccess = starts.reduce(
+    (last, { registered: at }) => (typeof at === 'number' && at > last ? at : last),
+    Number.NEGATIVE_INFINITY,
+  );
+  const failures = starts
+    .flatMap((start) => {
+      const at = failedAt(start, lateness);
+      return at !== undefined && at > lastSuccess ? [{ task: start.task, at }] : [];
     })
     .toSorted(by('at', ({ task }) => task.taskArn));
-  const stalled = tasks.filter((task) => isOverdue(task, now) && createdAt(task) > lastSuccess).length;
+  const stalled = starts.filter(({ task }) => isOverdue(task, now) && createdAt(task) > lastSuccess).length;
   const first = failures[0];
   const newest = failures.at(-1);
   const ended = failures.filter(({ task }) => task.desiredStatus === 'STOPPED');
   const recent = failures.filter(({ at }) => now - at <= WINDOW_MS);
-  const refused = tasks.filter((task) => hasWaited(task, now) && registration(task) === 'never').map(endedAt);
+  const refused = starts.filter(({ task, registered }) => hasWaited(task, now) && registered === 'never');
   const lacksLease = isWithoutLease(ended.at(-1)?.task);
   const pauseMs = Math.min(LONGEST_PAUSE_MS, (newest?.at ?? 0) - (first?.at ?? 0));
   const mayPause = newest !== undefined && !isNeverRun(newest.task) && !isOutdated(newest.task);
@@ -113,7 +112,7 @@ export function deriveFailingStarts({
     newestAt: newest?.at as EpochMs | undefined,
     isTripped: stalled > 0 || failures.length >= (lacksLease ? REFUSALS_TO_TRIP : FAILURES_TO_TRIP),
     isPaused: mayPause && now - newest.at < pauseMs,
-    ...{ refusedAt: Math.max(...refused, Number.NEGATIVE_INFINITY), isShutOut: false },
+    refusedAt: Math.max(...refused.map(({ task }) => endedAt(task)), Number.NEGATIVE_INFINITY),
     ...{ lacksLease, keepsEnding: ended.length >= FAILURES_TO_TRIP && !lacksLease },
     neverRan: recent.filter(({ task }) => isNeverRun(task)).length,
     reason: newest === undefined ? (stalled > 0 ? STALLED : undefined) : reasonOf(newest.task),
@@ -132,8 +131,8 @@ function hasWaited(task: Task, now: EpochMs): boolean {
   return desiredStatus === 'STOPPED' && ranMs >= LEASE_LATE_MS && (isGivenUp || isWithoutLease(task));
 }
 
-function failedAt(task: Task, registered: Registration, lateness: Lateness): number | undefined {
-  return lateSince(task, registered, lateness) ?? (hasFailed(task, registered) ? endedAt(task) : undefined);
+function failedAt(start: Start, lateness: Lateness): number | undefined {
+  return lateSince(start, lateness) ?? (hasFailed(start) ? endedAt(start.task) : undefined);
 }
 
 /**
@@ -142,13 +141,12 @@ function failedAt(task: Task, registered: Registration, lateness: Lateness): num
  * its daemon (docs/internals/coder.md §5). It serves no job, although its daemon may still come.
  */
 export function lateSince(
-  task: Task,
-  registered: Registration,
-  { now, lateAfterMs = Number.POSITIVE_INFINITY, leasedAt }: Lateness,
+  { task, registered, leasedAt }: Start,
+  { now, lateAfterMs = Number.POSITIVE_INFINITY }: Lateness,
 ): number | undefined {
   const { lastStatus, desiredStatus, startedAt = now, createdAt: since = now } = task;
   if (lastStatus !== 'RUNNING' || desiredStatus !== 'RUNNING' || registered !== 'never') return undefined;
-  const at = Math.min(since + lateAfterMs, (leasedAt?.(task) ?? now) + LEAST_LATE_MS);
+  const at = Math.min(since + lateAfterMs, (leasedAt ?? now) + LEAST_LATE_MS);
   return now > at && now - startedAt < LONGEST_MS ? at : undefined;
 }
 
@@ -172,7 +170,7 @@ export function isOverdue({ lastStatus, desiredStatus, createdAt: since }: Task,
  * A wrong key ends the daemon (docs/internals/coder.md §5), so that is a failure too, also of a task that
  * has run. Not a longer run: its daemon may have registered, and its row be gone with a deleted key.
  */
-function hasFailed(task: Task, registered: Registration): boolean {
+function hasFailed({ task, registered }: Start): boolean {
   const { lastStatus, stopCode } = task;
   if (isNeverRun(task)) return true;
   if (lastStatus !== 'STOPPED' || registered !== 'never') return false;
@@ -226,12 +224,10 @@ const MIN_SAMPLES = 3;
 const MAX_SAMPLES = 50;
 /** A longer time is no start: the daemon may have registered again, for example with a new key. */
 const LONGEST_MS = 15 * MINUTE_MS;
-/** A guard takes its lease within seconds, unless a deployment or its agent prevents it (docs/internals/aws.md §1). */
-export const LEASE_LATE_MS = 2 * MINUTE_MS;
 
 /** Computes the start time of a pool: from when ECS creates a task until its daemon registers. */
-export function learnStartTime({ settingMs, ...input }: Starts & { readonly settingMs: number }): StartTime {
-  const samples = seenStarts(input);
+export function learnStartTime(starts: readonly Start[], settingMs: number): StartTime {
+  const samples = seenStarts(starts);
   if (samples.length < MIN_SAMPLES)
     return { from: 'setting', samples: samples.length, p50Ms: settingMs, p95Ms: settingMs };
   const [p50Ms, p95Ms] = [percentile(samples, 0.5), percentile(samples, 0.95)];
@@ -242,16 +238,15 @@ export function learnStartTime({ settingMs, ...input }: Starts & { readonly sett
  * Derives the newest starts of a pool's tasks, the shortest first: the milliseconds from when ECS created the
  * task until its daemon registered.
  */
-export function seenStarts({ tasks, registration }: Starts): readonly number[] {
-  const starts: { readonly tookMs: number; readonly at: number }[] = [];
-  for (const task of tasks) {
-    const at = registration(task);
+export function seenStarts(starts: readonly Start[]): readonly number[] {
+  const seen: { readonly tookMs: number; readonly at: number }[] = [];
+  for (const { task, registered: at } of starts) {
     if (typeof at !== 'number' || task.createdAt === undefined) continue;
     const tookMs = at - task.createdAt;
     const isStart = tookMs >= 0 && tookMs <= LONGEST_MS && at - (task.startedAt ?? at) <= LEASE_LATE_MS;
-    if (isStart) starts.push({ at, tookMs });
+    if (isStart) seen.push({ at, tookMs });
   }
-  return starts
+  return seen
     .toSorted((a, b) => b.at - a.at || a.tookMs - b.tookMs)
     .slice(0, MAX_SAMPLES)
     .map(({ tookMs }) => tookMs)

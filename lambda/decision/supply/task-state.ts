@@ -3,21 +3,16 @@
  * from its protection and coderd's rows. If the state is not certain, it is the one that holds
  * scale-in.
  */
-import { type EpochMs, poolOfPart } from '../model/brands.ts';
+import type { EpochMs } from '../model/brands.ts';
 import { by } from '../model/collections.ts';
 import type { PoolConfig } from '../model/config.ts';
-import type { Daemon, OrganizationReadings, Protection, Task } from '../model/snapshot.ts';
+import type { OrganizationReadings, Task } from '../model/snapshot.ts';
 import { areEqual, normalizeTags, type TagSet } from '../model/tags.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../model/units.ts';
-import { type Claims, type DaemonIndex, poolNamed } from './daemons.ts';
-import { isOverdue, LEASE_LATE_MS } from './starts.ts';
+import { HOUR_MS, MINUTE_MS } from '../model/units.ts';
+import { type Claims, type DaemonIndex, poolNamed } from './rows/daemons.ts';
+import { GUARDLESS_MS, LEASE_LATE_MS, LEASE_MS, runsFor, type TaskRow } from './rows/task-row.ts';
+import { isOverdue } from './starts.ts';
 
-/** A guard sets and renews its lease to this. */
-const NEW_LEASE_MS = 48 * HOUR_MS;
-/** A protection with less time left than this means that the task drains. */
-const LEASE_MS = DAY_MS;
-/** Only guards and drain requests set a longer protection. Tasks without a guard get half an hour. */
-const GUARDLESS_MS = 2 * HOUR_MS;
 /** A drain request, or a guard that drains by itself, sets the protection to this. */
 const LEAVING_MS = 23 * HOUR_MS;
 /** A task that has been RUNNING for longer has had enough time to get a lease and a daemon. */
@@ -54,13 +49,11 @@ export type TaskView = Claims & {
   readonly leaseMs: number | undefined;
 };
 
-export type TaskInput = {
-  readonly task: Task;
+export type TaskInput = Omit<TaskRow, 'leasedAt' | 'registered'> & {
   readonly pool: PoolConfig;
   readonly organization: OrganizationReadings | undefined;
   readonly index: DaemonIndex | undefined;
   readonly now: EpochMs;
-  readonly protection: Protection | undefined;
   readonly isLate: boolean;
   readonly isRefused: boolean;
   readonly isOvertaken: boolean;
@@ -70,10 +63,9 @@ export type TaskInput = {
 
 /** Derives the view of one task that ECS intends to keep running. */
 export function deriveTaskView(input: TaskInput): TaskView {
-  const { task, pool, index, isRefused, isOvertaken, now } = input;
-  const claims = claimsOn(input);
+  const { task, claims, leaseMs, pool, index, isRefused, isOvertaken, now } = input;
   const { daemon } = claims;
-  const use = deriveUse(input, daemon);
+  const use = deriveUse(input);
   return {
     ...claims,
     task,
@@ -82,33 +74,12 @@ export function deriveTaskView(input: TaskInput): TaskView {
     isOvertaken,
     isLate: isRefused || input.isLate,
     shouldHaveLease: runsFor(task, now) >= LEASE_LATE_MS,
-    state: deriveState(input, claims),
+    state: deriveState(input),
     offers: normalizeTags(daemon?.tags ?? pool.tags),
     hasOtherTags: daemon !== undefined && !areEqual(normalizeTags(daemon.tags), normalizeTags(pool.tags)),
     idleSince: daemon !== undefined && isIdle({ use }) ? index?.idleSince(daemon, task) : undefined,
-    leaseMs: leaseOf(input),
+    leaseMs,
   };
-}
-
-/** When a guard last set the lease of a task; undefined: it has none. */
-export function leasedAt(input: Pick<TaskInput, 'task' | 'protection' | 'now'>): number | undefined {
-  const leaseMs = leaseOf(input) ?? 0;
-  if (leaseMs < LEASE_MS) return undefined;
-  return input.now - Math.min(runsFor(input.task, input.now), Math.max(0, NEW_LEASE_MS - leaseMs));
-}
-
-/** When a task that has no lease any more, or that drains, got its lease at the latest. */
-export function boundToLease(task: Task, now: EpochMs): number {
-  return runsFor(task, now) < LEASE_LATE_MS ? now : (task.startedAt ?? now);
-}
-
-/** Judges the rows that claim a task. Only guards and drain requests set a long protection. */
-export function claimsOn(input: Pick<TaskInput, 'task' | 'pool' | 'index' | 'protection' | 'now'>): Claims {
-  const { task, pool, index } = input;
-  const leaseMs = leaseOf(input) ?? 0;
-  const guarded = { hasGuard: leaseMs > GUARDLESS_MS, isLeased: leaseMs >= LEASE_MS };
-  const expected = { pool: poolOfPart(pool.name), tags: normalizeTags(pool.tags), ...guarded };
-  return index?.ofTask(task, expected) ?? { daemon: undefined, rivals: [], strangers: [] };
 }
 
 /**
@@ -127,18 +98,12 @@ export function withOneStart(tasks: readonly TaskView[]): readonly TaskView[] {
   return tasks.map((task) => (others.includes(task) ? { ...task, state: 'left' } : task));
 }
 
-function leaseOf({ protection, now }: Pick<TaskInput, 'protection' | 'now'>): number | undefined {
-  if (protection === undefined) return undefined;
-  return protection.protectionEnabled ? Math.max(0, (protection.expirationDate ?? now) - now) : 0;
-}
-
-function deriveState(input: TaskInput, claims: Claims): TaskState {
-  const { task, now } = input;
+function deriveState(input: TaskInput): TaskState {
+  const { task, claims, leaseMs = 0, now } = input;
   if (task.lastStatus !== 'RUNNING') return 'starting';
-  const leaseMs = leaseOf(input) ?? 0;
   if (leaseMs >= LEASE_MS) return 'working';
   if (isSure({ leaseMs })) return 'leaving';
-  if (hasLeft(input, claims)) return 'left';
+  if (hasLeft(input)) return 'left';
   return claims.daemon === undefined && isBooting(task, now) ? 'starting' : 'unguarded';
 }
 
@@ -149,10 +114,8 @@ function deriveState(input: TaskInput, claims: Claims): TaskState {
  * registered: a guard that has no lease has started no daemon, or its daemon has ended. Without a guard a
  * daemon may be offline and build on.
  */
-function hasLeft(
-  { task, organization, index, now, protection, isFailing, isRefused, isOvertaken }: TaskInput,
-  claims: Claims,
-): boolean {
+function hasLeft(input: TaskInput): boolean {
+  const { task, claims, protection, organization, index, now, isFailing, isRefused, isOvertaken } = input;
   const { daemon } = claims;
   const isKnown = organization?.jobs.status === 'ok' && organization.daemons.status === 'ok';
   if (!isKnown || protection === undefined || protection.protectionEnabled || isHostNamed(claims))
@@ -162,8 +125,8 @@ function hasLeft(
   return index?.activity(daemon) === 'offline';
 }
 
-function deriveUse(input: TaskInput, daemon: Daemon | undefined): Use {
-  const { task, organization, index, now } = input;
+function deriveUse({ task, claims, leaseMs = 0, organization, index, now }: TaskInput): Use {
+  const { daemon } = claims;
   const activity = daemon && index?.activity(daemon);
   if (activity === 'busy' || activity === 'idle') return activity;
   const isComing = daemon === undefined && isBooting(task, now);
@@ -171,7 +134,7 @@ function deriveUse(input: TaskInput, daemon: Daemon | undefined): Use {
   if (isComing) return 'registering';
   if (organization?.daemons.status !== 'ok') return 'unknown';
   const isLate = daemon !== undefined && index?.isLate(daemon) === true;
-  return isLate && (leaseOf(input) ?? 0) >= LEASE_MS ? 'unsure' : 'silent';
+  return isLate && leaseMs >= LEASE_MS ? 'unsure' : 'silent';
 }
 
 /**
@@ -238,10 +201,6 @@ export function drainedMs({ state, leaseMs = 0 }: TaskView): number | undefined 
 /** Whether a task is too young to conclude anything from a missing lease or daemon. */
 export function isBooting(task: Task, now: EpochMs): boolean {
   return runsFor(task, now) < BOOT_MS;
-}
-
-function runsFor({ startedAt }: Task, now: EpochMs): number {
-  return now - (startedAt ?? now);
 }
 
 /** With less than this left, the protection may end before ECS chooses a task to stop. */

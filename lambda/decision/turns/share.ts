@@ -27,7 +27,8 @@ type Priced = Pick<SpotProblem, 'interruptions' | 'price'> & { readonly view: Po
 
 /** Counts what AWS took back of a part on Spot. `now` is AWS's time. */
 function priceWithLosses({ pool, starts, startTime }: PoolView, now: EpochMs): Omit<Priced, 'view'> {
-  const { tasks, taskHours } = countInterruptions(isSpotPart(pool.name) ? starts.tasks : [], now);
+  const listed = isSpotPart(pool.name) ? starts.map(({ task }) => task) : [];
+  const { tasks, taskHours } = countInterruptions(listed, now);
   if (tasks < LEAST_INTERRUPTIONS) return { interruptions: tasks, price: priceOf(pool) };
   const loss = LOST_MINUTES * pool.waiting.person + launchCost(pool, startTime.p50Ms);
   const lost = Math.round((1e6 * tasks * loss) / Math.max(LEAST_HOURS, taskHours));

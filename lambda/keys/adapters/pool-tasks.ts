@@ -3,7 +3,7 @@ import type { EcsAdapter } from '../../adapters/ecs/ecs.ts';
 import type { EpochMs } from '../../decision/model/brands.ts';
 import { isForeign, poolOfService } from '../../decision/model/service-tags.ts';
 import type { Reading, Service, Task } from '../../decision/model/snapshot.ts';
-import { taskId } from '../../decision/supply/daemons.ts';
+import { taskId } from '../../decision/supply/rows/daemons.ts';
 import { KeysError } from '../model/keys-error.ts';
 import type { PoolTask, PoolTasks } from '../model/ports.ts';
 

@@ -12,7 +12,7 @@ import {
 import type { PromisedStart } from '../../decision/model/promise.ts';
 import { POOL_TAG, poolOfService, tagOf } from '../../decision/model/service-tags.ts';
 import type { Daemon, Job, OrganizationReadings, Snapshot, Task } from '../../decision/model/snapshot.ts';
-import { indexDaemons, isAlive, poolNamed, taskId } from '../../decision/supply/daemons.ts';
+import { indexDaemons, isAlive, poolNamed, taskId } from '../../decision/supply/rows/daemons.ts';
 import { type ServingTask, splitWait, type WaitParts } from './wait-parts.ts';
 
 export type JobWait = {

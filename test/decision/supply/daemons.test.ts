@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Daemon, Job, Task } from '../../../lambda/decision/model/snapshot.ts';
 import { normalizeTags } from '../../../lambda/decision/model/tags.ts';
-import { indexDaemons, nameInParts, workerOf } from '../../../lambda/decision/supply/daemons.ts';
+import { indexDaemons, nameInParts, workerOf } from '../../../lambda/decision/supply/rows/daemons.ts';
 import {
   aDaemon,
   ago,

@@ -11,15 +11,12 @@ function learn(seconds: readonly (number | 'never')[]) {
   const tasks = seconds.map((_, index) =>
     aTask({ taskArn: arnOf(index), createdAt: createdAt(index), startedAt: createdAt(index) }),
   );
-  return learnStartTime({
-    tasks: tasks.toReversed(),
-    settingMs: 90 * SECOND,
-    registration: (task) => {
-      const index = tasks.indexOf(task);
-      const took = seconds[index];
-      return typeof took === 'number' ? ((createdAt(index) + took * SECOND) as EpochMs) : 'never';
-    },
+  const starts = tasks.map((task, index) => {
+    const took = seconds[index];
+    const registeredAt = (createdAt(index) + Number(took) * SECOND) as EpochMs;
+    return { task, registered: took === 'never' ? 'never' : registeredAt } as const;
   });
+  return learnStartTime(starts.toReversed(), 90 * SECOND);
 }
 
 describe('the start time of a pool', () => {
@@ -48,24 +45,24 @@ describe('the start time of a pool', () => {
   );
 
   it('needs the time when ECS created a task', () => {
-    const tasks = [1, 2, 3].map((index) => {
+    const starts = [1, 2, 3].map((index) => {
       const { createdAt: _, ...task } = aTask({ taskArn: arnOf(index) });
-      return task;
+      return { task, registered: NOW };
     });
-    expect(learnStartTime({ tasks, settingMs: 1, registration: () => NOW }).from).toBe('setting');
+    expect(learnStartTime(starts, 1).from).toBe('setting');
   });
 });
 
 it('ignores a daemon that had to wait for its lease', () => {
   const [quick, late] = [10 * SECOND, 121 * SECOND];
   const of = (ms: number) =>
-    learnStartTime({
-      tasks: [1, 2, 3].map((index) =>
-        aTask({ taskArn: arnOf(index), createdAt: ago(HOUR), startedAt: ago(HOUR - 30 * SECOND) }),
-      ),
-      settingMs: 90 * SECOND,
-      registration: () => ago(HOUR - 30 * SECOND - ms),
-    });
+    learnStartTime(
+      [1, 2, 3].map((index) => ({
+        task: aTask({ taskArn: arnOf(index), createdAt: ago(HOUR), startedAt: ago(HOUR - 30 * SECOND) }),
+        registered: ago(HOUR - 30 * SECOND - ms),
+      })),
+      90 * SECOND,
+    );
   expect(of(quick)).toMatchObject({ from: 'learned', p95Ms: 40_000 });
   expect(of(late)).toMatchObject({ from: 'setting', samples: 0 });
 });

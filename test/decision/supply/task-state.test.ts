@@ -6,8 +6,14 @@ import type {
   Protection,
   Task,
 } from '../../../lambda/decision/model/snapshot.ts';
-import { indexDaemons } from '../../../lambda/decision/supply/daemons.ts';
-import { deriveTaskView, mayTakeJobs, withOneStart } from '../../../lambda/decision/supply/task-state.ts';
+import { indexDaemons } from '../../../lambda/decision/supply/rows/daemons.ts';
+import { rowOfTask } from '../../../lambda/decision/supply/rows/task-row.ts';
+import {
+  deriveTaskView,
+  mayTakeJobs,
+  type TaskInput,
+  withOneStart,
+} from '../../../lambda/decision/supply/task-state.ts';
 import {
   aDaemon,
   ago,
@@ -60,16 +66,21 @@ function sightOf({ daemon, job, unread }: Row): OrganizationReadings | undefined
 
 const ON_TIME = { isLate: false, isRefused: false, isOvertaken: false, isFailing: false };
 
+type Given = Partial<TaskInput> & Pick<TaskInput, 'organization' | 'index' | 'protection'>;
+
+/** The view of a task, by default of one that is on time. */
+function view(given: Given) {
+  const input = { task: aTask(), pool: aPool(), now: NOW, ...given };
+  return deriveTaskView({ ...rowOfTask({ ...input, isWhole: true }), ...ON_TIME, ...input });
+}
+
 function read(row: Row) {
   const organization = sightOf(row);
-  return deriveTaskView({
+  return view({
     task: aTask(row.task),
-    pool: aPool(),
     organization,
     index: organization && indexDaemons(organization, NOW),
-    now: NOW,
     protection: row.lease === null ? undefined : aLease(row.lease ?? released),
-    ...ON_TIME,
     ...(row.isOvertaken === true && { isOvertaken: true }),
   });
 }
@@ -151,13 +162,13 @@ it('offers the tags of the daemon, or those of the pool without a daemon', () =>
   const pool = aPool({ tags: { cluster: 'gpu' } });
   const organization = anOrganization({ daemons: reading([aDaemon({ tags: { cluster: 'tpu' } })]) });
   const index = indexDaemons(organization, NOW);
-  const input = { task: aTask(), pool, organization, index, now: NOW, protection: aLease(), ...ON_TIME };
-  const seen = deriveTaskView(input);
-  const unseen = deriveTaskView({ ...input, index: undefined });
+  const input = { pool, organization, index, protection: aLease() };
+  const seen = view(input);
+  const unseen = view({ ...input, index: undefined });
   expect([seen.offers.cluster, unseen.offers.cluster]).toEqual(['tpu', 'gpu']);
   expect([seen.hasOtherTags, unseen.hasOtherTags]).toEqual([true, false]);
   const fitting = aPool({ tags: { cluster: 'tpu', scope: 'organization' } });
-  expect(deriveTaskView({ ...input, pool: fitting }).hasOtherTags).toBe(false);
+  expect(view({ ...input, pool: fitting }).hasOtherTags).toBe(false);
 });
 
 it('keeps the oldest start where starts fail, whatever the order of the list', () => {

@@ -1,7 +1,7 @@
 /** Running jobs whose daemon coderd no longer lists, with real looks and clients. */
 import { expect, it } from 'vitest';
 import { MINUTE_MS } from '../../../lambda/decision/model/units.ts';
-import { workerOf } from '../../../lambda/decision/supply/daemons.ts';
+import { workerOf } from '../../../lambda/decision/supply/rows/daemons.ts';
 import { sentenceOf } from '../../../lambda/explain/finding-text.ts';
 import type { LookResult } from '../../../lambda/look/look.ts';
 import type { Coderd, Ports } from '../../../lambda/look/ports.ts';

@@ -3,13 +3,15 @@
  * 27 min (docs/internals/aws.md §2). No list shows the wait. It shows as a desired task that ECS does not create
  * although the newest one failed, for longer than it takes to create a task.
  */
+
 import type { EpochMs } from '../../model/brands.ts';
 import type { BeforeDeployment } from '../../model/plan.ts';
 import type { Snapshot, Task } from '../../model/snapshot.ts';
+import { awsTimeOf } from '../../model/snapshot.ts';
 import { MINUTE_MS } from '../../model/units.ts';
-import { listsFor } from '../left-out.ts';
 import { SILENT } from '../placement.ts';
-import { awsTimeOf, type PoolView } from '../supply.ts';
+import { listsFor } from '../rows/left-out.ts';
+import type { PoolView } from '../supply.ts';
 
 export type EcsWait = {
   /** When the newest task failed. */
@@ -30,7 +32,7 @@ const LONGEST_MS = 30 * MINUTE_MS;
 /** Derives ECS's wait from the tasks of a pool; undefined: nothing shows one. */
 export function deriveEcsWait(view: PoolView, snapshot: Snapshot): EcsWait | undefined {
   const { service, missing, placement } = view;
-  const { tasks } = view.starts;
+  const tasks = view.starts.map(({ task }) => task);
   const now = awsTimeOf(snapshot);
   const since = lastOf(tasks, ({ stopCode, stoppedAt, stoppingAt }) =>
     stopCode === 'TaskFailedToStart' ? (stoppedAt ?? stoppingAt) : undefined,

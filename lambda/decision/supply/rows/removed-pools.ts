@@ -3,14 +3,14 @@
  * They drain like retiring pools. Their settings come from the tags of the service and of its
  * daemons.
  */
-import { type EpochMs, type PoolName, poolOfPart } from '../model/brands.ts';
-import { by, unique } from '../model/collections.ts';
-import type { Config, PoolConfig } from '../model/config.ts';
-import { isOwn, ORGANIZATION_TAG, POOL_TAG, SCALE_IN_TAG, tagOf } from '../model/service-tags.ts';
-import type { Service, Snapshot } from '../model/snapshot.ts';
-import { HOUR_MS } from '../model/units.ts';
-import { partsOf } from '../settings/parts.ts';
-import { NO_TASKS } from '../settings/settings-in-force.ts';
+import { type EpochMs, type PoolName, poolOfPart } from '../../model/brands.ts';
+import { by, unique } from '../../model/collections.ts';
+import type { Config, PoolConfig } from '../../model/config.ts';
+import { isOwn, ORGANIZATION_TAG, POOL_TAG, SCALE_IN_TAG, tagOf } from '../../model/service-tags.ts';
+import type { Service, Snapshot } from '../../model/snapshot.ts';
+import { HOUR_MS } from '../../model/units.ts';
+import { partsOf } from '../../settings/parts.ts';
+import { NO_TASKS } from '../../settings/settings-in-force.ts';
 import { poolNamed } from './daemons.ts';
 
 /**

@@ -1,6 +1,6 @@
 /** The daemons that no listed task of a pool explains: its own without a task, and those of others. */
-import { type EpochMs, poolOfPart } from '../model/brands.ts';
-import type { Daemon, OrganizationReadings, Task } from '../model/snapshot.ts';
+import { type EpochMs, poolOfPart } from '../../model/brands.ts';
+import type { Daemon, OrganizationReadings, Task } from '../../model/snapshot.ts';
 import { type Claims, type DaemonIndex, isAlive, poolNamed, taskId } from './daemons.ts';
 
 /** A pool, and the daemons that claim its tasks. */

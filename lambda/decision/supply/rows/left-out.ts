@@ -2,9 +2,9 @@
  * Rows of ECS's lists that could not be read. They concern the pools that they may belong to, for which the list is
  * incomplete. For other pools it is whole.
  */
-import { poolOfPart } from '../model/brands.ts';
-import { poolOfService } from '../model/service-tags.ts';
-import type { LeftOutRow, Reading, Service, Snapshot, Task } from '../model/snapshot.ts';
+import { poolOfPart } from '../../model/brands.ts';
+import { poolOfService } from '../../model/service-tags.ts';
+import type { LeftOutRow, Reading, Service, Snapshot, Task } from '../../model/snapshot.ts';
 
 export type ClusterLists = Pick<Snapshot['ecs'], 'services' | 'tasks' | 'protections'>;
 

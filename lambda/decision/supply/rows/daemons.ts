@@ -1,10 +1,10 @@
 /** The daemons of one organization: their tasks, whether they are busy, and since when idle. */
-import { type DaemonId, type EpochMs, lastPart } from '../model/brands.ts';
-import { by, partition, unique } from '../model/collections.ts';
-import { memoized } from '../model/memoize-by-object.ts';
-import type { Daemon, Job, OrganizationReadings, Task } from '../model/snapshot.ts';
-import { areEqual, hasAll, normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
-import { MINUTE_MS } from '../model/units.ts';
+import { type DaemonId, type EpochMs, lastPart } from '../../model/brands.ts';
+import { by, partition, unique } from '../../model/collections.ts';
+import { memoized } from '../../model/memoize-by-object.ts';
+import type { Daemon, Job, OrganizationReadings, Task } from '../../model/snapshot.ts';
+import { areEqual, hasAll, normalizeTags, type TagSet, tagKey } from '../../model/tags.ts';
+import { MINUTE_MS } from '../../model/units.ts';
 
 /** coderd then calls a daemon offline (docs/internals/coder.md §2, StaleInterval). */
 export const STALE_AFTER_MS = 90_000;
