@@ -61,12 +61,10 @@ export function deliberate(snapshot: Snapshot, config: Config): Deliberation {
   const doubts = deriveDoubts(derived, snapshot);
   const { doubtsOf } = doubts;
   const supply = withUnsure(derived, doubtsOf);
-  const pools = shareParts(
-    markTurns(supply, doubtsOf, { roll: config.roll, now }),
-    doubtsOf,
-    awsTimeOf(snapshot),
-  );
   const foreignIn = foreignTo(supply, now);
+  // turns
+  const turned = markTurns(supply, doubtsOf, { roll: config.roll, now });
+  const pools = shareParts(turned, doubtsOf, awsTimeOf(snapshot));
   // demand
   const leftOf = leftToPeers(supply, now);
   const jobs = withPatience(deriveDemand(snapshot, leftOf), supply, now);

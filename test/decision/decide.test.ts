@@ -1,4 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { derivePoolForecasts } from '../../lambda/decision/forecast/pool-forecast.ts';
+import { deriveDue } from '../../lambda/decision/forecast/ready.ts';
+import type { PoolView } from '../../lambda/decision/supply/supply.ts';
+import type { TurnedPool } from '../../lambda/decision/turns/rolling.ts';
+import { shareParts } from '../../lambda/decision/turns/share.ts';
+import { aSnapshot, NOW } from '../support/parts.ts';
 import type { Picture } from '../support/picture.ts';
 import {
   addFailedStarts,
@@ -237,4 +243,22 @@ describe('daemons that the autoscaler does not own', () => {
     expect(plan.assignment).toEqual([]);
     expect(plan.unserved).toMatchObject([{ jobs: 3 }]);
   });
+});
+
+it('compiles only if turns come before shares, and both before the forecast', () => {
+  const none = { leftOf: () => undefined, foreignIn: () => [] };
+  const stages = (supply: readonly PoolView[], turned: readonly TurnedPool[]) => [
+    // @ts-expect-error: their turns are not marked
+    shareParts(supply, () => [], NOW),
+    // @ts-expect-error: they have no shares
+    deriveDue([], turned, NOW),
+    // @ts-expect-error: they have no shares
+    derivePoolForecasts(aSnapshot(), turned, none).poolForecasts,
+    derivePoolForecasts(
+      aSnapshot(),
+      shareParts(turned, () => [], NOW),
+      none,
+    ).poolForecasts,
+  ];
+  expect(stages([], [])).toEqual([[], [], new Map(), new Map()]);
 });

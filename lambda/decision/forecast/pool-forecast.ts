@@ -5,6 +5,7 @@ import { memoized } from '../model/memoize-by-object.ts';
 import type { Snapshot } from '../model/snapshot.ts';
 import { measure } from '../supply/capacity.ts';
 import type { PoolView } from '../supply/supply.ts';
+import type { SharedPool } from '../turns/share.ts';
 import { assignWakes, type WakeAssignment } from './choose-pools-to-wake.ts';
 import { type AllFloors, configuredFloors, type Floors } from './floors.ts';
 import { isForecastUnsure } from './forecast.ts';
@@ -29,7 +30,7 @@ export type PoolForecasts = {
 /** Derives the pool forecast of all pools. */
 export function derivePoolForecasts(
   snapshot: Snapshot,
-  views: readonly PoolView[],
+  views: readonly SharedPool[],
   others: Omit<Others, 'floorsOf'>,
 ): PoolForecasts {
   const now = snapshot.takenAt;

@@ -10,6 +10,7 @@ import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
 import { MINUTE_MS } from '../model/units.ts';
 import { launchesForJobsOnly } from '../supply/doubts.ts';
 import type { PoolView } from '../supply/supply.ts';
+import type { SharedPool } from '../turns/share.ts';
 import { stayMs } from './choose-pools-to-wake.ts';
 import type { PoolForecasts } from './pool-forecast.ts';
 import { fits, hasWrongKey, leadOf, MOST_DELAY_MS, type WakeDemand } from './wake-demand.ts';
@@ -23,7 +24,7 @@ import { fits, hasWrongKey, leadOf, MOST_DELAY_MS, type WakeDemand } from './wak
  */
 export function deriveDue(
   demands: readonly WakeDemand[],
-  views: readonly PoolView[],
+  views: readonly SharedPool[],
   now: EpochMs,
 ): readonly DueGroup[] {
   return demands.flatMap(({ group, ahead, wakeFor }) => {

@@ -1,6 +1,6 @@
-/** Branded primitives, instead of plain strings and numbers. Only schemas cast to them. */
+/** Branded types, instead of plain ones. Only schemas cast to those of strings and numbers. */
 declare const brand: unique symbol;
-type Brand<T, Name extends string> = T & { readonly [brand]: Name };
+export type Brand<T, Name extends string> = T & { readonly [brand]: Name };
 
 /** Milliseconds since 1970-01-01T00:00:00Z. */
 export type EpochMs = Brand<number, 'EpochMs'>;

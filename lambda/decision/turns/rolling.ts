@@ -4,7 +4,7 @@
  * longer counts as supply, so its replacement launches first. Then it gets the drain request. The
  * lease itself shows when that was, so nothing is remembered (docs/adr/0009).
  */
-import type { EpochMs } from '../model/brands.ts';
+import type { Brand, EpochMs } from '../model/brands.ts';
 import { by, partition } from '../model/collections.ts';
 import type { Config } from '../model/config.ts';
 import { type Doubt, REPLACING, type Replacing } from '../model/plan.ts';
@@ -40,15 +40,18 @@ function hasOldSecret(pool: PoolView, view: TaskView): boolean {
   return outdatedCredential(pool, view) !== undefined && unprovenPsk(pool) === undefined;
 }
 
+/** A pool in which the tasks whose turn has come are marked. Only `markTurns` makes one. */
+export type TurnedPool = Brand<PoolView, 'TurnedPool'>;
+
 /** Marks the tasks of all pools whose turn has come. */
 export function markTurns(
   supply: readonly PoolView[],
   doubtsOf: (view: PoolView) => readonly Doubt[],
   { roll, now }: Pick<Config, 'roll'> & { readonly now: EpochMs },
-): readonly PoolView[] {
+): readonly TurnedPool[] {
   return supply.map((view) => {
     const percent = shareToReplace(doubtsOf(view), roll.atOncePercent);
-    return percent === undefined ? view : markReplaced(view, percent, now);
+    return (percent === undefined ? view : markReplaced(view, percent, now)) as TurnedPool;
   });
 }
 

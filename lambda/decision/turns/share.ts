@@ -7,7 +7,7 @@
  * Spot costs what it costs: from two interruptions in an hour on, its price contains what the lost
  * builds cost.
  */
-import { type EpochMs, isSpotPart, type PoolName, poolOfPart } from '../model/brands.ts';
+import { type Brand, type EpochMs, isSpotPart, type PoolName, poolOfPart } from '../model/brands.ts';
 import { by, sum } from '../model/collections.ts';
 import type { Doubt } from '../model/plan.ts';
 import { launchCost, priceOf } from '../settings/prices.ts';
@@ -15,6 +15,7 @@ import { isHeldBack, mayGiveUp, measure } from '../supply/capacity.ts';
 import { countInterruptions, type Share, type SpotProblem } from '../supply/spot.ts';
 import type { PoolView } from '../supply/supply.ts';
 import { isIdle } from '../supply/task-state.ts';
+import type { TurnedPool } from './rolling.ts';
 
 /** One interruption is chance. */
 const LEAST_INTERRUPTIONS = 2;
@@ -35,19 +36,23 @@ function priceWithLosses({ pool, starts, startTime }: PoolView, now: EpochMs): O
   return { interruptions: tasks, price: priceOf(pool) + lost };
 }
 
+/** A pool whose turns are marked, and that has its share: what later stages take. Only `shareParts` makes one. */
+export type SharedPool = Brand<PoolView, 'SharedPool'>;
+
 type DoubtsOf = (view: PoolView) => readonly Doubt[];
 
 /** Gives every part of a pool what the others leave it. Pools without parts stay as they are. `now` is AWS's time. */
 export function shareParts(
-  views: readonly PoolView[],
+  views: readonly TurnedPool[],
   doubtsOf: DoubtsOf,
   now: EpochMs,
-): readonly PoolView[] {
+): readonly SharedPool[] {
   const parts = Map.groupBy(views, ({ pool }): PoolName => poolOfPart(pool.name));
-  const shared = new Map(
+  const shared = new Map<PoolView, PoolView>(
     [...parts.values()].flatMap((own) => (own.length > 1 ? share(own, doubtsOf, now) : [])),
   );
-  return views.map((view) => shared.get(view) ?? view);
+  const all: readonly PoolView[] = views.map((view) => shared.get(view) ?? view);
+  return all as readonly SharedPool[];
 }
 
 function share(
