@@ -30,6 +30,8 @@ describe('the delay until the next look', () => {
     cpu; stop in 3600s  | ${NEXT}  | there is time, and no person waits for a stop
     cpu; stop in 120s   | ${NEXT}  | it is due soon, and no person waits for a stop
     cpu I1m, idleTimeout 3m        | ${NEXT}  | it may drain only after the next minute
+    cpu B; stranger; start 74s ago | ${SOON}  | its build may still come
+    cpu B; stranger; start 75s ago | ${NEXT}  | coderd should have made its build by now
   `)('is $expected ms with $world, because $because', ({ world, expected }) => {
     expect(planOf(world).lookAgainAfterMs).toBe(expected);
   });
@@ -164,7 +166,13 @@ describe('with looks.every: auto', () => {
       return { ...snapshot, coder, ecs, canHandOver, stock: { tagSets: [], choices: [choice] } };
     };
     const { snapshot, config } = stocked({ recent, pending, pools: { cpu: {} }, change });
-    return decide(snapshot, { ...config, looks: { everyMs } }).lookAgainAfterMs;
+    const pools = Array.from({ length: given.pools ?? 1 }, (_, index) =>
+      config.pools.map((pool) => ({
+        ...{ ...pool, name: poolName(`${pool.name}${index || ''}`), tags: { pool: `${index}` } },
+        ...(index === 0 && { tags: pool.tags }),
+      })),
+    ).flat();
+    return decide(snapshot, { ...config, pools, looks: { everyMs } }).lookAgainAfterMs;
   }
   type Given = {
     readonly waiting: number;
@@ -178,6 +186,8 @@ describe('with looks.every: auto', () => {
     /** Stopped ones. @default 0 */
     readonly tasks?: number;
     readonly ownsCluster?: boolean;
+    /** Of the configuration; all but one have no service yet. @default 1 */
+    readonly pools?: number;
   };
 
   it.each<Given & { readonly expected: number; readonly because: string }>([
@@ -186,6 +196,8 @@ describe('with looks.every: auto', () => {
     { waiting: 0.006, expected: 30_000, because: 'one more look a minute costs $0.0009 an hour' },
     { waiting: 0.02, expected: 20_000, because: 'a third look a minute costs as much' },
     { waiting: 0.06, expected: 10_000, because: 'looks cost $0.005 an hour more' },
+    { waiting: 0.06, pools: 3, expected: 10_000, because: 'the log of two more pools costs less' },
+    { waiting: 0.06, pools: 4, expected: 20_000, because: 'the log of each pool costs' },
     { waiting: 0.06, services: 9, expected: 20_000, because: 'a list of tasks for each pool costs more' },
     { waiting: 0.06, services: 9, ownsCluster: true, expected: 10_000, because: 'two lists have all tasks' },
     { waiting: 0.06, tasks: 2_000, expected: 20_000, because: 'many tasks take more calls' },
