@@ -8,6 +8,7 @@ import type { Service, Shortage } from '../decision/model/snapshot.ts';
 import { HOUR_MS } from '../decision/model/units.ts';
 import { deriveOverrides } from '../decision/settings/overrides.ts';
 import { isPaused } from '../decision/settings/settings-in-force.ts';
+import type { CountMemory } from './ports.ts';
 
 type Known = {
   readonly seen: number;
@@ -39,17 +40,15 @@ type Look = {
   readonly isSole: boolean;
 };
 
-export class DesiredCounts {
+export class DesiredCounts implements CountMemory {
   readonly #known = new Map<ServiceArn, Known>();
 
-  /** Call this before the write, because its answer may be lost. */
   willSet(service: ServiceArn, count: number): void {
     const known = this.#known.get(service);
     if (known === undefined) return;
     this.#known.set(service, { ...known, set: [...known.set.filter((earlier) => earlier !== count), count] });
   }
 
-  /** ECS has confirmed the write. */
   didSet(service: ServiceArn, count: number): void {
     const known = this.#known.get(service);
     if (known === undefined) return;

@@ -8,6 +8,7 @@ import { ownValue } from '../decision/model/collections.ts';
 import type { HeartbeatsSeen, PoolMemory, Remembered } from '../decision/model/snapshot.ts';
 import { MINUTE_MS } from '../decision/model/units.ts';
 import { DesiredCounts } from './desired-counts.ts';
+import type { ProcessMemory, SeenByLook } from './ports.ts';
 
 /** After a longer pause it is unknown whether a mismatch has lasted. */
 const FORGOTTEN_MS = 3 * MINUTE_MS;
@@ -18,19 +19,10 @@ const REFUSAL_KEPT_MS = 60 * MINUTE_MS;
 
 type Refused = { readonly at: EpochMs; readonly pauseMs: number };
 
-type Seen = {
-  readonly now: EpochMs;
-  readonly mismatches: readonly string[];
-  /** @default none */
-  readonly heartbeats?: readonly HeartbeatsSeen[];
-  readonly refused: readonly { readonly task: TaskArn }[];
-  readonly pools: readonly PoolMemory[];
-};
-
 /** A schedule that comes later than this may have started another process in between. */
 const LATE_MS = MINUTE_MS / 2;
 
-export class LookMemory {
+export class LookMemory implements ProcessMemory {
   readonly counts = new DesiredCounts();
   /** Whether no other process can have looked since the last look of this one. */
   #isSole = false;
@@ -47,14 +39,12 @@ export class LookMemory {
     return this.#isSole;
   }
 
-  /** An invocation begins. `isOwn`: whether the last message of this process started it; undefined: the schedule did. */
   wake({ now, isOwn }: { readonly now: EpochMs; readonly isOwn: boolean | undefined }): void {
     const isNext = this.#restedUntil !== undefined && now <= this.#restedUntil + LATE_MS;
     this.#isSole = isOwn ?? isNext;
     this.#restedUntil = undefined;
   }
 
-  /** The looks of this minute have ended here: the schedule starts the next one at `until`. */
   rest(until: EpochMs): void {
     this.#restedUntil = until;
   }
@@ -70,7 +60,7 @@ export class LookMemory {
     };
   }
 
-  add({ now, mismatches, refused, pools, heartbeats = [] }: Seen): void {
+  add({ now, mismatches, refused, pools, heartbeats = [] }: SeenByLook): void {
     const { mismatches: before } = this.recall(now);
     this.#lookedAt = now;
     this.#isSole = true;

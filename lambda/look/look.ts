@@ -7,9 +7,8 @@ import type { Snapshot } from '../decision/model/snapshot.ts';
 import { withPromises } from '../decision/promise/promise.ts';
 import { findingLines } from '../explain/finding-text.ts';
 import { apply, type Failure, type Outcome } from './apply.ts';
-import type { LookMemory } from './look-memory.ts';
 import { observe } from './observe.ts';
-import type { Ports } from './ports.ts';
+import type { Ports, ProcessMemory } from './ports.ts';
 import { TimeLimit } from './time-limit.ts';
 
 export type LookResult = {
@@ -28,7 +27,7 @@ async function observeAndDecide(
   {
     memory,
     signal,
-  }: { readonly memory?: LookMemory | undefined; readonly signal?: AbortSignal | undefined } = {},
+  }: { readonly memory?: ProcessMemory | undefined; readonly signal?: AbortSignal | undefined } = {},
 ): Promise<Decided> {
   const limit = new TimeLimit({ until: signal, startTimer: ports.clock.startTimer });
   const [observed] = await Promise.all([observe(ports, config, limit), ports.record?.ready(memory?.isSole)]);
@@ -44,7 +43,7 @@ async function observeAndDecide(
 }
 
 /** The services with what this process knows of their counts. */
-function withCounts({ ecs, clock, takenAt }: Snapshot, { counts, isSole }: LookMemory): Snapshot['ecs'] {
+function withCounts({ ecs, clock, takenAt }: Snapshot, { counts, isSole }: ProcessMemory): Snapshot['ecs'] {
   const look = { now: clock ?? takenAt, isSole };
   const items = ecs.services.items.map((service) => counts.compare(service, look));
   return { ...ecs, services: { ...ecs.services, items } };

@@ -1,23 +1,28 @@
-/** The interfaces that a look needs. Adapters implement them; this file does not know HTTP or an SDK. */
+/**
+ * The interfaces that a look needs. Adapters implement those to coderd and AWS; what a process keeps between its looks
+ * implements the others. This file knows neither HTTP nor an SDK.
+ */
 import type { EpochMs, JobId, OrganizationId, ServiceArn, TaskArn } from '../decision/model/brands.ts';
+import type { PoolConfig } from '../decision/model/config.ts';
 import type { SecretEntry, SecretOwner, UsedSecret } from '../decision/model/secrets.ts';
 import type {
   BuildInfo,
   Daemon,
   ForecastReadings,
+  HeartbeatsSeen,
   Job,
+  LearnedStock,
+  PoolMemory,
   Protection,
   Reading,
+  Remembered,
   Service,
   Snapshot,
   Task,
   Workspace,
 } from '../decision/model/snapshot.ts';
-import type { LookMemory } from './look-memory.ts';
-import type { Relay } from './relay/relay.ts';
-import type { KeptRecord } from './stock/kept-record.ts';
-import type { PastBuilds } from './stock/past-builds.ts';
-import type { StockLearner } from './stock/stock-learner.ts';
+import type { StockSet } from '../decision/stock/stock-groups.ts';
+import type { LookMessage } from './relay/relay.ts';
 
 export type Organization = { readonly id: OrganizationId; readonly name: string };
 
@@ -137,6 +142,85 @@ export interface SecretList {
   entries(wanted: readonly WantedSecret[], now: EpochMs, signal?: AbortSignal): Promise<Reading<SecretEntry>>;
 }
 
+/** What a process remembers of its looks. It may be lost, or older than the last look of another process. */
+export interface ProcessMemory {
+  readonly counts: CountMemory;
+  /** Whether no other process can have looked since the last look of this one. */
+  readonly isSole: boolean;
+  /** An invocation begins. `isOwn`: whether the last message of this process started it; undefined: the schedule did. */
+  wake(invocation: { readonly now: EpochMs; readonly isOwn: boolean | undefined }): void;
+  /** The looks of this minute have ended here: the schedule starts the next one at `until`. */
+  rest(until: EpochMs): void;
+  /** What the next decision gets to know. `now`: coderd's clock. */
+  recall(now: EpochMs): Remembered;
+  add(seen: SeenByLook): void;
+}
+
+/** What a look leaves to the next one. `now`: coderd's clock. */
+export type SeenByLook = {
+  readonly now: EpochMs;
+  readonly mismatches: readonly string[];
+  /** @default none */
+  readonly heartbeats?: readonly HeartbeatsSeen[];
+  readonly refused: readonly { readonly task: TaskArn }[];
+  readonly pools: readonly PoolMemory[];
+};
+
+/** The desired counts that a process has seen and set. */
+export interface CountMemory {
+  /** Call this before the write, because its answer may be lost. */
+  willSet(service: ServiceArn, count: number): void;
+  /** ECS has confirmed the write. */
+  didSet(service: ServiceArn, count: number): void;
+  /** The service with what this process remembers of it. `now`: the function's clock. */
+  compare(service: Service, look: { readonly now: EpochMs; readonly isSole: boolean }): Service;
+}
+
+/** Learns from the builds how many daemons to keep free. */
+export interface StockMemory {
+  /** What the next decision gets to know. Undefined: nothing is known yet. */
+  learned(): LearnedStock | undefined;
+  /** Learns from a look, for at most so many steps. */
+  learn(sets: readonly StockSet[], snapshot: Snapshot, steps?: number): void;
+}
+
+/** What `stock` knows, kept outside the process. Its calls never throw. */
+export interface BuildRecord {
+  /** Begins to read what is missing, and waits for it for a while. */
+  ready(isSole?: boolean): Promise<void>;
+  /** Gives `stock` what has been read. `now`: coderd's clock. */
+  restore(now: EpochMs): void;
+  save(): Promise<void>;
+}
+
+/** Asks coderd for past builds. Never throws. */
+export interface BuildHistory {
+  /** Call it after the actions of a look. Ends when `signal` aborts. */
+  read(look: {
+    readonly snapshot: Pick<Snapshot, 'coder' | 'takenAt'>;
+    readonly pools: readonly PoolConfig[];
+    readonly signal: AbortSignal;
+  }): Promise<void>;
+}
+
+/** Hands the next look of a minute to a message. What it remembers may be lost. */
+export interface Handover {
+  /** Whether the next look can be handed over, as far as this process knows. */
+  isOpen(now: EpochMs): boolean;
+  /** Whether a message still requests a look. */
+  isDue(message: LookMessage, now: EpochMs): boolean;
+  /** Whether this process sent the message, and none since. */
+  isOwn(message: LookMessage): boolean;
+  /** The last plan of this process needs no further look before `until`. */
+  rest(minute: { readonly until: EpochMs; readonly now: EpochMs }): void;
+  /** Returns false if the caller has to wait itself. */
+  handOver(next: {
+    readonly delayMs: number;
+    readonly until: EpochMs;
+    readonly now: EpochMs;
+  }): Promise<boolean>;
+}
+
 export interface Clock {
   now(): EpochMs;
   sleep(ms: number): Promise<void>;
@@ -153,14 +237,14 @@ export type Ports = {
   /** @default none: a changed secret replaces no task */
   readonly secrets?: SecretList | undefined;
   /** Learns from the builds how many daemons to keep free. @default nothing is learned */
-  readonly stock?: StockLearner | undefined;
+  readonly stock?: StockMemory | undefined;
   /** What this process remembers of its looks. @default nothing */
-  readonly memory?: LookMemory | undefined;
+  readonly memory?: ProcessMemory | undefined;
   /** Hands the next look to a message. @default none: an invocation waits for it */
-  readonly relay?: Relay | undefined;
+  readonly relay?: Handover | undefined;
   /** What `stock` knows, kept for the next process. @default it is forgotten */
-  readonly record?: KeptRecord | undefined;
+  readonly record?: BuildRecord | undefined;
   /** Asks coderd for past builds that no record has. @default they stay unknown */
-  readonly past?: PastBuilds | undefined;
+  readonly past?: BuildHistory | undefined;
   readonly clock: Clock;
 };

@@ -5,6 +5,7 @@ import type { OrganizationId } from '../../lambda/decision/model/brands.ts';
 import { recordNameOf } from '../../lambda/decision/model/service-tags.ts';
 import { normalizeTags } from '../../lambda/decision/model/tags.ts';
 import { lookAndAct } from '../../lambda/look/look.ts';
+import type { StockLearner } from '../../lambda/look/stock/stock-learner.ts';
 import { type Lab, startLab } from '../support/lab.ts';
 import { HOUR, MINUTE } from '../support/parts.ts';
 
@@ -56,7 +57,8 @@ it('lose no record of builds', async () => {
     onRequest: ({ operation }) => operation === 'PutParameter' && puts.push(operation),
   });
   const { ports, failures } = connected(lab);
-  const { record, stock } = ports();
+  const { record, ...own } = ports();
+  const stock = own.stock as StockLearner;
   await record?.ready();
   for (let known = 1; known <= 12; known++) {
     lab.forgetConnections();
@@ -64,7 +66,7 @@ it('lose no record of builds', async () => {
     const now = lab.world.timeline.now();
     const builds = Array.from({ length: known }, (_, index) => ({ at: now - HOUR + index, tookMs: MINUTE }));
     const logs = [{ tags: normalizeTags({}), builds }];
-    stock?.load({ organizations: [{ id: 'o' as OrganizationId, upTo: now, logs }], choices: [] }, now);
+    stock.load({ organizations: [{ id: 'o' as OrganizationId, upTo: now, logs }], choices: [] }, now);
     await record?.save();
   }
   expect(failures).toEqual([]);

@@ -73,7 +73,7 @@ describe('a scheduled invocation', () => {
     const isAborted: boolean[] = [];
     const past = {
       read: async ({ signal }: { readonly signal: AbortSignal }) => void isAborted.push(signal.aborted),
-    } as unknown as Ports['past'];
+    };
     // the time of such a reading is up at once, that of the look's own readings never
     const startTimer: StartTimer = (ms, act) => {
       if (ms < 30_000) budgetsMs.push(ms);

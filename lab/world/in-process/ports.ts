@@ -15,6 +15,7 @@ import { SecretMetadata } from '../../../lambda/adapters/secrets/secret-metadata
 import { THROTTLES } from '../../../lambda/adapters/shared/aws-calls.ts';
 import { LookMemory } from '../../../lambda/look/look-memory.ts';
 import type { Clock, Ports } from '../../../lambda/look/ports.ts';
+import type { KeptRecord } from '../../../lambda/look/stock/kept-record.ts';
 import { PastBuilds } from '../../../lambda/look/stock/past-builds.ts';
 import { StockLearner } from '../../../lambda/look/stock/stock-learner.ts';
 import { AwsError, type AwsService, type Caller, callService } from '../base/aws-service.ts';
@@ -44,7 +45,7 @@ type InProcessOptions = {
   /** @default a new one */
   readonly memory?: Ports['memory'];
   readonly relay?: Ports['relay'];
-  readonly record?: Ports['record'];
+  readonly record?: KeptRecord;
 };
 
 /** Returns a function that gives the ports of each invocation of one process. */

@@ -5,6 +5,7 @@ import type { World } from '../../../lab/world/world.ts';
 import { plusMs } from '../../../lambda/decision/model/brands.ts';
 import { DAY_MS as DAY, HOUR_MS as HOUR, MINUTE_MS as MINUTE } from '../../../lambda/decision/model/units.ts';
 import { PastBuilds } from '../../../lambda/look/stock/past-builds.ts';
+import type { StockLearner } from '../../../lambda/look/stock/stock-learner.ts';
 import { type LabPool, START, startLab } from '../../support/lab.ts';
 
 const CPU: LabPool = { name: 'cpu', organization: 'default', tags: {}, desiredCount: 0 };
@@ -72,7 +73,7 @@ it('looks as before when coderd refuses the builds', async () => {
   const ports = lab.ports();
   const refused: string[] = [];
   const source = { read: async () => void refused.push('read') };
-  const learner = ports.stock as NonNullable<typeof ports.stock>;
+  const learner = ports.stock as StockLearner;
   const looks = await lab.invoke(3, () => ({ ...ports, past: new PastBuilds({ source, learner }) }));
   expect(refused).not.toEqual([]);
   expect(looks.flatMap(({ failures }) => failures)).toEqual([]);
