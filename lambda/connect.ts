@@ -19,6 +19,7 @@ import { RecordParameter } from './adapters/parameters/record-parameter.ts';
 import { SecretMetadata } from './adapters/secrets/secret-metadata.ts';
 import { Secrets } from './adapters/secrets/secrets.ts';
 import {
+  AWS_TIMEOUTS,
   BEFORE_EACH_TRY,
   BELOW_RETRIES,
   counting,
@@ -53,13 +54,6 @@ export type Connection = Pick<Clients, 'calls' | 'close' | 'connections' | 'ecs'
   /** The ports of one invocation. All invocations share the clients. */
   readonly ports: () => Ports;
 };
-
-/** A call to AWS without an answer must not block the invocation. */
-export const AWS_TIMEOUTS = {
-  connectionTimeout: 2_000,
-  requestTimeout: 5_000,
-  throwOnRequestTimeout: true,
-} as const;
 
 export const systemClock: Clock = { now: () => Date.now() as EpochMs, sleep: (ms) => sleep(ms) };
 

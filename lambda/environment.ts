@@ -2,9 +2,9 @@
 import { SSMClient } from '@aws-sdk/client-ssm';
 import * as z from 'zod';
 import { readParameters } from './adapters/parameters/parameters.ts';
+import { AWS_TIMEOUTS } from './adapters/shared/aws-calls.ts';
 import { type LoadedConfig, loadConfig } from './config/load.ts';
 import { readStoredConfig } from './config/stored-config.ts';
-import { AWS_TIMEOUTS } from './connect.ts';
 
 /** The environment of the function lacks a variable, or a variable is empty. */
 export class EnvironmentError extends Error {

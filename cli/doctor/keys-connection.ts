@@ -2,8 +2,8 @@
 import { RotateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { TokenSource } from '../../lambda/adapters/coderd/http/http.ts';
 import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
-import { EACH_TRY, endingWith, isDenied } from '../../lambda/adapters/shared/aws-calls.ts';
-import { AWS_TIMEOUTS, type Clients, makeClients, systemClock } from '../../lambda/connect.ts';
+import { AWS_TIMEOUTS, EACH_TRY, endingWith, isDenied } from '../../lambda/adapters/shared/aws-calls.ts';
+import { type Clients, makeClients, systemClock } from '../../lambda/connect.ts';
 import type { Config, SecretRef } from '../../lambda/decision/model/config.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { CoderdKeys } from '../../lambda/keys/adapters/coderd-keys.ts';

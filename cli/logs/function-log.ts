@@ -4,7 +4,7 @@ import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { ECSClient } from '@aws-sdk/client-ecs';
 import * as z from 'zod';
 import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
-import { AWS_TIMEOUTS } from '../../lambda/connect.ts';
+import { AWS_TIMEOUTS } from '../../lambda/adapters/shared/aws-calls.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
 import { LOG_GROUP_TAG, POOL_TAG, STACK_TAG, tagOf } from '../../lambda/decision/model/service-tags.ts';

@@ -16,8 +16,8 @@ import {
 } from '@aws-sdk/client-service-quotas';
 import { GetParametersCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
+import { AWS_TIMEOUTS } from '../../lambda/adapters/shared/aws-calls.ts';
 import type { Secret } from '../../lambda/adapters/shared/secret.ts';
-import { AWS_TIMEOUTS } from '../../lambda/connect.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { readAwsSetup, withAdvice } from '../shared/aws-advice.ts';
 import { InputError } from '../shared/cli-environment.ts';

@@ -1,7 +1,7 @@
 /** The ECS cluster of a command: as named, or as the stack has it in its outputs. */
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { AWS_TIMEOUTS } from '../../lambda/adapters/shared/aws-calls.ts';
 import type { Deployment } from '../../lambda/config/rules/deployment.ts';
-import { AWS_TIMEOUTS } from '../../lambda/connect.ts';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { isEverywhere, withAdvice } from './aws-advice.ts';
 import { type CliEnvironment, InputError } from './cli-environment.ts';

@@ -1,5 +1,12 @@
-/** Counts and ends the requests of an AWS SDK client, and describes its errors. */
+/** Counts, limits and ends the requests of an AWS SDK client, and describes its errors. */
 import type { Api, CallCounter } from './calls.ts';
+
+/** A call to AWS without an answer must not block the invocation. */
+export const AWS_TIMEOUTS = {
+  connectionTimeout: 2_000,
+  requestTimeout: 5_000,
+  throwOnRequestTimeout: true,
+} as const;
 
 /** At this step each try of the SDK counts, and the SDK has parsed AWS's answer. */
 export const BELOW_RETRIES = { step: 'deserialize', priority: 'high', name: 'counting' } as const;
