@@ -5,6 +5,7 @@
  */
 import type { Reading } from '../decision/model/snapshot.ts';
 import type { Coderd, ReadableEcs, StartTimer } from './ports.ts';
+import { CODERD_READINGS, ECS_READINGS } from './reading-names.ts';
 
 /** An invocation has 55 s, and what this leaves is for the writes to ECS. */
 const READINGS_MS = 30_000;
@@ -40,25 +41,16 @@ export class TimeLimit {
 
   coderd(coderd: Coderd): Coderd {
     const { signal } = this;
-    const of = ({ name }: { readonly name: string }): string => `of organization "${name}"`;
+    const what = CODERD_READINGS;
     return {
-      buildInfo: () => this.#reading('reading the build info', coderd.buildInfo(signal)),
-      organizations: () => this.#reading('listing organizations', coderd.organizations(signal)),
+      buildInfo: () => this.#reading(what.buildInfo, coderd.buildInfo(signal)),
+      organizations: () => this.#reading(what.organizations, coderd.organizations(signal)),
       jobs: (organization, build) =>
-        this.#reading(
-          `listing provisioner jobs ${of(organization)}`,
-          coderd.jobs(organization, build, signal),
-        ),
+        this.#reading(what.jobs(organization), coderd.jobs(organization, build, signal)),
       daemons: (organization, build) =>
-        this.#reading(
-          `listing provisioner daemons ${of(organization)}`,
-          coderd.daemons(organization, build, signal),
-        ),
+        this.#reading(what.daemons(organization), coderd.daemons(organization, build, signal)),
       jobsByIds: (organization, ids) =>
-        this.#reading(
-          `reading previous jobs ${of(organization)}`,
-          coderd.jobsByIds(organization, ids, signal),
-        ),
+        this.#reading(what.jobsByIds(organization), coderd.jobsByIds(organization, ids, signal)),
       forecast: (organizations, when) => coderd.forecast(organizations, when),
       recentJobs: (organization, seen) => coderd.recentJobs(organization, seen),
       knowsEnd: (organization, id) => coderd.knowsEnd(organization, id),
@@ -71,16 +63,14 @@ export class TimeLimit {
   ecs(ecs: ReadableEcs): ReadableEcs {
     const { signal } = this;
     const { cluster, stack, ownsCluster } = ecs;
+    const what = ECS_READINGS;
     return {
       cluster,
       stack,
       ownsCluster,
-      services: (_, now, pools) =>
-        this.#reading(`listing services of cluster "${cluster}"`, ecs.services(signal, now, pools)),
-      tasks: (services) =>
-        this.#reading(`listing tasks of cluster "${cluster}"`, ecs.tasks(services, signal)),
-      protections: (tasks) =>
-        this.#reading(`reading task protection in cluster "${cluster}"`, ecs.protections(tasks, signal)),
+      services: (_, now, pools) => this.#reading(what.services(ecs), ecs.services(signal, now, pools)),
+      tasks: (services) => this.#reading(what.tasks(ecs), ecs.tasks(services, signal)),
+      protections: (tasks) => this.#reading(what.protections(ecs), ecs.protections(tasks, signal)),
     };
   }
 

@@ -5,6 +5,7 @@ import type { BuildInfo, Daemon, ForecastReadings, Job, Reading } from '../../de
 import { JOBS_A_REQUEST } from '../../decision/model/units.ts';
 import { compareVersion, filtersDaemons, OLDEST_SERVER } from '../../decision/model/version.ts';
 import type { Coderd, LicenseReading, Organization, SeenJobs } from '../../look/ports.ts';
+import { CODERD_READINGS } from '../../look/reading-names.ts';
 import { joinRows } from '../shared/rows.ts';
 import { AnswerTimes } from './answer-times.ts';
 import { Forecast } from './forecast/forecast.ts';
@@ -55,14 +56,14 @@ export class CoderdAdapter implements Coderd {
   }
 
   buildInfo(signal?: AbortSignal): Promise<Reading<BuildInfo>> {
-    return reading({ what: 'reading the build info' }, async () => {
+    return reading({ what: CODERD_READINGS.buildInfo }, async () => {
       const { value, date } = await this.#http.get('/api/v2/buildinfo', {}, buildInfoSchema, { signal });
       return { value: { items: [value], leftOut: [] }, date };
     });
   }
 
   organizations(signal?: AbortSignal): Promise<Reading<Organization>> {
-    return reading({ what: 'listing organizations' }, () =>
+    return reading({ what: CODERD_READINGS.organizations }, () =>
       this.#http.get('/api/v2/organizations', {}, organizationRows, { signal }),
     );
   }
@@ -72,7 +73,7 @@ export class CoderdAdapter implements Coderd {
     build: BuildInfo | undefined,
     signal?: AbortSignal,
   ): Promise<Reading<Job>> {
-    const what = `listing provisioner jobs of organization "${organization.name}"`;
+    const what = CODERD_READINGS.jobs(organization);
     return this.#times.timed(`jobs of ${organization.id}`, this.#http, (http) =>
       readingOfAll({ what, role: ROLE }, async (limit) => {
         refuseOldServer(build);
@@ -88,7 +89,7 @@ export class CoderdAdapter implements Coderd {
   }
 
   jobsByIds(organization: Organization, ids: readonly JobId[], signal?: AbortSignal): Promise<Reading<Job>> {
-    const what = `reading previous jobs of organization "${organization.name}"`;
+    const what = CODERD_READINGS.jobsByIds(organization);
     return this.#times.timed(`previous jobs of ${organization.id}`, this.#http, (http) =>
       reading({ what, role: ROLE }, async () => {
         const parts = await Promise.all(
@@ -114,12 +115,10 @@ export class CoderdAdapter implements Coderd {
     const offline: Readonly<Record<string, string>> = filtersDaemons(build?.version)
       ? { offline: 'true', max_age: DAEMON_MAX_AGE }
       : {};
-    return readingOfAll(
-      { what: `listing provisioner daemons of organization "${organization.name}"`, role: ROLE },
-      (limit) =>
-        getList(this.#http, listPath(organization, 'provisionerdaemons'), { limit, ...offline }, daemonRows, {
-          signal,
-        }),
+    return readingOfAll({ what: CODERD_READINGS.daemons(organization), role: ROLE }, (limit) =>
+      getList(this.#http, listPath(organization, 'provisionerdaemons'), { limit, ...offline }, daemonRows, {
+        signal,
+      }),
     );
   }
 

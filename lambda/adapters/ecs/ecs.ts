@@ -28,6 +28,7 @@ import type { Protection, Reading, Service, Task } from '../../decision/model/sn
 import { MANY_SERVICES, MINUTE_MS, SERVICES_A_CALL, TASKS_A_CALL } from '../../decision/model/units.ts';
 import { placementEvents } from '../../decision/supply/placement.ts';
 import type { Ecs, NamedService, Refusal } from '../../look/ports.ts';
+import { ECS_READINGS } from '../../look/reading-names.ts';
 import { describeAwsError, THROTTLES } from '../shared/aws-calls.ts';
 import { readPages } from '../shared/pages.ts';
 import { joinRows, type Rows, readingOfRows } from '../shared/rows.ts';
@@ -117,7 +118,7 @@ export class EcsAdapter implements Ecs {
   }
 
   #readServices(pools: readonly string[], signal: Signal): Promise<Reading<Service>> {
-    return reading(`listing services of cluster "${this.cluster}"`, async () => {
+    return reading(ECS_READINGS.services(this), async () => {
       const { items: arns, incomplete } = await this.#listServices(signal);
       const parts = await Promise.all(
         batchesOf(arns, SERVICES_A_CALL).map((batch) => this.#describeServices(batch, signal)),
@@ -142,7 +143,7 @@ export class EcsAdapter implements Ecs {
   }
 
   tasks(services: readonly NamedService[], signal?: AbortSignal): Promise<Reading<Task>> {
-    return reading(`listing tasks of cluster "${this.cluster}"`, async () => {
+    return reading(ECS_READINGS.tasks(this), async () => {
       const names = services.map(({ serviceName }) => serviceName);
       const { items: arns, incomplete } = await this.#listTasksOf(names, signal);
       const parts = await Promise.all(
@@ -186,7 +187,7 @@ export class EcsAdapter implements Ecs {
   }
 
   protections(tasks: readonly TaskArn[], signal?: AbortSignal): Promise<Reading<Protection>> {
-    return reading(`reading task protection in cluster "${this.cluster}"`, async () => {
+    return reading(ECS_READINGS.protections(this), async () => {
       const parts = await Promise.all(
         batchesOf(tasks, TASKS_A_CALL).map((batch) => this.#readProtections(batch, signal)),
       );
