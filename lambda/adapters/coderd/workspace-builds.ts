@@ -2,17 +2,15 @@
 import type { EpochMs } from '../../decision/model/brands.ts';
 import type { Workspace } from '../../decision/model/snapshot.ts';
 import type { PastSource } from '../../look/stock/past-builds.ts';
-import { rowsOf } from '../shared/rows.ts';
 import { settleAll } from './forecast/settle-all.ts';
+import { buildRows } from './http/lists.ts';
 import type { ReadableHttp } from './http/reading.ts';
-import { workspaceSchema } from './http/schemas.ts';
+import { buildsPath } from './http/schemas.ts';
 import type { RememberedJobs } from './job-record.ts';
 
 const AT_ONCE = 4;
 /** Of one workspace. An answer has the agents of each build, about 10 KB. */
 const MOST_BUILDS = '100';
-
-const buildList = rowsOf(workspaceSchema.shape.latest_build);
 
 export class WorkspaceBuilds implements PastSource {
   readonly #http: ReadableHttp;
@@ -29,9 +27,8 @@ export class WorkspaceBuilds implements PastSource {
     let hasFailed = false;
     await settleAll(workspaces, AT_ONCE, async (workspace) => {
       if (hasFailed) return;
-      const path = `/api/v2/workspaces/${encodeURIComponent(workspace.id)}/builds`;
       try {
-        const { value } = await this.#http.get(path, query, buildList, { signal });
+        const { value } = await this.#http.get(buildsPath(workspace.id), query, buildRows, { signal });
         this.#record.addBuilds(workspace, value.items);
       } catch {
         hasFailed = true;

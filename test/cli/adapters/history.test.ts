@@ -98,6 +98,15 @@ it('requests builds from one minute before the start time', async () => {
   ]);
 });
 
+it('gives no builds if it cannot read each of them', async () => {
+  const builds = [{ reason: 'autostart', job: { id: 'j' } }, { job: { id: 'k' } }];
+  const http = await clientOf((_, response) => response.end(JSON.stringify(builds)));
+  await expect(readBuildsSince(http, 'ws', START)).rejects.toMatchObject({
+    code: 'misfit',
+    message: expect.stringMatching(/1 of 2 rows cannot be read.*reason: expected string/),
+  });
+});
+
 describe('patience', () => {
   it('limits the time that coderd may be silent', async () => {
     const http = await clientOf(() => {}, { patience: { silentMs: 50, retryMs: 0 } });

@@ -1,12 +1,13 @@
 /** Reads the jobs of organizations for a trace, and the workspace builds that give their reason. */
 
-import * as z from 'zod';
+import type * as z from 'zod';
 import { readJobsSince } from '../../../../cli/adapters/history.ts';
 import { InputError } from '../../../../cli/shared/cli-environment.ts';
 import { CoderdAdapter, ROLE } from '../../../../lambda/adapters/coderd/coderd.ts';
-import { CoderdError, type CoderdHttp } from '../../../../lambda/adapters/coderd/http/http.ts';
+import { CoderdError, type CoderdHttp, wholeList } from '../../../../lambda/adapters/coderd/http/http.ts';
+import { buildReasonRows } from '../../../../lambda/adapters/coderd/http/lists.ts';
 import { failure, type ReadingRequest } from '../../../../lambda/adapters/coderd/http/reading.ts';
-import { jobSchema } from '../../../../lambda/adapters/coderd/http/schemas.ts';
+import { buildsPath, jobSchema } from '../../../../lambda/adapters/coderd/http/schemas.ts';
 import { SecretError } from '../../../../lambda/adapters/secrets/secrets.ts';
 import type { EpochMs } from '../../../../lambda/decision/model/brands.ts';
 import type { BuildInfo, Job, Reading } from '../../../../lambda/decision/model/snapshot.ts';
@@ -14,6 +15,7 @@ import { MINUTE_MS } from '../../../../lambda/decision/model/units.ts';
 import { some } from '../../../../lambda/explain/format.ts';
 import { unlisted } from '../../../../lambda/look/observe.ts';
 import type { Organization } from '../../../../lambda/look/ports.ts';
+import { CODERD_READINGS } from '../../../../lambda/look/reading-names.ts';
 
 /** Low, to leave coderd capacity for its users. */
 const WORKSPACES_AT_ONCE = 8;
@@ -42,7 +44,7 @@ export async function readJobs(
   const read: OrganizationJobs[] = [];
   let [first, isWhole] = [to, true];
   for (const organization of organizations) {
-    const what = `listing provisioner jobs of organization "${organization.name}"`;
+    const what = CODERD_READINGS.jobs(organization);
     const { jobs, hasOlder } = await orRefuse({ what, role: ROLE }, () =>
       readJobsSince(http, organization, { since: from, build, schema: jobSchema }),
     );
@@ -131,14 +133,7 @@ function adviceFor(cause: CoderdError | SecretError): string {
     : '';
 }
 
-/** codersdk.WorkspaceBuild. Its reason distinguishes builds of the lifecycle executor. */
-const workspaceBuildSchema = z.object({
-  initiator_id: z.string().nullish(),
-  reason: z.string(),
-  job: z.object({ id: z.string() }),
-});
-
-export type WorkspaceBuild = z.output<typeof workspaceBuildSchema>;
+export type WorkspaceBuild = z.output<typeof buildReasonRows.row>;
 
 /** coderd writes a build and its job one after another, so their times differ a little. */
 const SLACK_MS = MINUTE_MS;
@@ -152,7 +147,6 @@ export async function readBuildsSince(
   workspaceId: string,
   since: EpochMs,
 ): Promise<readonly WorkspaceBuild[]> {
-  const path = `/api/v2/workspaces/${encodeURIComponent(workspaceId)}/builds`;
   const query = { since: new Date(since - SLACK_MS).toISOString() };
-  return (await http.get(path, query, z.array(workspaceBuildSchema))).value;
+  return wholeList((await http.get(buildsPath(workspaceId), query, buildReasonRows)).value);
 }

@@ -1,5 +1,5 @@
 /**
- * The lists of coderd: one schema and one reader for each, for looks, the forecast, keys and `doctor`. A reader gives
+ * The lists of coderd: one schema and one reader for each, for looks, the forecast, keys, traces and `doctor`. A reader gives
  * the rows that fit, and what it left out. If coderd gives a list in another form, only this file changes.
  */
 import * as z from 'zod';
@@ -36,6 +36,14 @@ export const memberRows = rowsOf(memberSchema);
 /** The same list with the names and roles of the members, which no look reads. */
 export const namedMemberRows = rowsOf(
   z.object({ username: z.string(), roles: z.array(z.object({ name: z.string() })).nullish() }),
+);
+
+/** docs/internals/coder.md §10: the builds of a workspace. */
+export const buildRows = rowsOf(workspaceSchema.shape.latest_build);
+
+/** The same list with what a trace needs of each build. Its reason distinguishes builds of the lifecycle executor. */
+export const buildReasonRows = rowsOf(
+  z.object({ initiator_id: z.string().nullish(), reason: z.string(), job: z.object({ id: z.string() }) }),
 );
 
 const organizationOf = (row: unknown) => textAt(row, 'organization_id');

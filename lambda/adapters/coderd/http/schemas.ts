@@ -12,6 +12,11 @@ export function listPath(
   return `/api/v2/organizations/${encodeURIComponent(id)}/${list}`;
 }
 
+/** The path of the builds of a workspace. */
+export function buildsPath(workspaceId: string): string {
+  return `/api/v2/workspaces/${encodeURIComponent(workspaceId)}/builds`;
+}
+
 /** An id, which may be part of a path. JSON can have half characters, which a path cannot. */
 const id = z.string().overwrite((text) => text.toWellFormed());
 const branded = <T extends string>(): z.ZodType<T, T> => id as unknown as z.ZodType<T, T>;
