@@ -36,6 +36,7 @@ import {
   templateVersionLogs,
   uploadFile,
 } from './template-routes.ts';
+import { withUnreadable } from './unreadable-rows.ts';
 import { workspaceBuilds, workspaces } from './workspace-routes.ts';
 
 const LICENSED: ReadonlySet<string> = new Set(['entitlements', 'provisionerkeys']);
@@ -102,20 +103,7 @@ function route(given: {
   if (model.failing.has(segments.at(-1) ?? '')) return { status: 500, body: { message: 'Internal error.' } };
   const answer =
     'handle' in found ? found.handle(request) : inOrganization(found, segments[1] ?? '', request);
-  return model.unreadable.size === 0 ? answer : withUnreadable(answer, model.unreadable);
-}
-
-/** Fields that rows of jobs, daemons, workspaces and templates must have. */
-const BROKEN = { tags: 7, template_id: 7, active_version_id: 7 };
-
-function withUnreadable(answer: Answer, unreadable: ReadonlySet<string>): Answer {
-  const { body } = answer;
-  const broken = (rows: readonly object[]) =>
-    rows.map((row) => (unreadable.has(String(Reflect.get(row, 'id'))) ? { ...row, ...BROKEN } : row));
-  if (Array.isArray(body)) return { ...answer, body: broken(body) };
-  const isPage = typeof body === 'object' && body !== null && 'workspaces' in body;
-  if (!isPage || !Array.isArray(body.workspaces)) return answer;
-  return { ...answer, body: { ...body, workspaces: broken(body.workspaces) } };
+  return withUnreadable(answer, model.unreadable);
 }
 
 function inOrganization({ about }: OrganizationRoute, segment: string, request: UserRequest): Answer {
