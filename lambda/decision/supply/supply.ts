@@ -15,15 +15,15 @@ import type { Share } from './spot.ts';
 
 export type PoolView = PoolFacts &
   PoolTasks &
-  Sight & {
+  Coverage & {
     /** The pool's tags, normalized. */
     readonly tags: TagSet;
     /** Of a part of a pool (turns/share.ts); undefined: the pool has no parts. */
     readonly share: Share | undefined;
   };
 
-/** How far a look has seen all of a pool, and what the list of its tasks lacks. */
-type Sight = {
+/** How far the lists cover a pool, and what they lack. */
+type Coverage = {
   /** Whether the lists of services and tasks are whole, as far as they concern this pool. */
   readonly areTasksKnown: boolean;
   /** Whether this look could read everything that shows failed starts. */
@@ -55,17 +55,17 @@ function derivePoolView(configured: PoolConfig, lists: Lists): PoolView {
   return {
     ...facts,
     ...judged,
-    ...sightOf(facts, judged, lists),
+    ...coverageOf(facts, judged, lists),
     tags: normalizeTags(facts.pool.tags),
     share: undefined,
   };
 }
 
-function sightOf(facts: PoolFacts, judged: PoolTasks, lists: Lists): Sight {
+function coverageOf(facts: PoolFacts, judged: PoolTasks, lists: Lists): Coverage {
   const { pool, configured, index, service } = facts;
   const read = listsFor({ pool, service, tasks: judged.tasks }, lists.snapshot.ecs);
   const areTasksKnown = areRead(read.services, read.tasks);
-  if (service !== undefined) return sightOfService(service, { facts, judged, read, areTasksKnown, lists });
+  if (service !== undefined) return coverageOfService(service, { facts, judged, read, areTasksKnown, lists });
   return {
     ...{ areTasksKnown, areStartsKnown: false, unseen: 0, missing: 0, orphans: [] },
     isServiceUnread: !areRead(read.services),
@@ -73,17 +73,17 @@ function sightOf(facts: PoolFacts, judged: PoolTasks, lists: Lists): Sight {
   };
 }
 
-type Seen = Pick<Sight, 'areTasksKnown'> & {
+type OfPool = Pick<Coverage, 'areTasksKnown'> & {
   readonly facts: PoolFacts;
   readonly judged: PoolTasks;
   readonly read: ClusterLists;
   readonly lists: Lists;
 };
 
-function sightOfService(
+function coverageOfService(
   { runningCount, desiredCount }: Service,
-  { facts, judged: { tasks, starts }, read, areTasksKnown, lists }: Seen,
-): Sight {
+  { facts, judged: { tasks, starts }, read, areTasksKnown, lists }: OfPool,
+): Coverage {
   const { pool, organization, index, owned } = facts;
   const { coder, takenAt } = lists.snapshot;
   const { busy, orphans } = judgeUnlisted({
