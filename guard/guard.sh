@@ -1,7 +1,7 @@
 #!/bin/sh
 # The guard: first process of the provisioner's container (docs/internals/architecture.md).
 # Its phases are a table: lab/world/task/guard-table.ts. The autoscaler knows its exit codes 75 (10 min without a lease), 76 (the daemon
-# exited with 0 unasked), 77 (ECS stops the task of a daemon that has died) and 78 (the image lacks a tool).
+# exited with 0 unasked), 77 (ECS stops the task of a daemon that has died), 78 (the image lacks a tool) and 79 (a minute of AccessDenied).
 #
 # The main process only waits for the daemon, and answers signals with built-ins: a stop is never held up by a slow call, and a fork
 # that fails can't end it under a job. All else is done by the keeper, a subshell: it sends USR1 to the main process ("drain"), and
@@ -17,6 +17,7 @@ renew_ms=${AUTOSCALER_TEST_RENEW_MS:-900000}
 retry_ms=${AUTOSCALER_TEST_RETRY_MS:-10000} # until there is a lease, or until it is released
 told_ms=${AUTOSCALER_TEST_TOLD_MS:-3000} # by then a task that ECS has chosen to stop has been told
 lease_within_ms=${AUTOSCALER_TEST_LEASE_WITHIN_MS:-600000}
+denied_ms=${AUTOSCALER_TEST_DENIED_MS:-60000} # IAM may learn of a new role, or of the tags of a new task, some seconds late
 blind_ms=${AUTOSCALER_TEST_BLIND_MS:-21600000}
 left_ms=${AUTOSCALER_TEST_LEFT_MS:-600000}
 died_ms=${AUTOSCALER_TEST_DIED_MS:-60000}
@@ -199,13 +200,17 @@ read_metadata() {
 take_lease() {
   tell_time
   give_up=$((now + lease_within_ms))
-  trouble=''
+  trouble='' denied=''
   while :; do
     read_metadata && has_lease && read_metadata && return
     [ "$why" = "$trouble" ] || log leasing "$why"
     trouble=$why
     tell_time
     [ "$now" -lt "$give_up" ] || end 75 no-lease
+    case $why in
+      AccessDenied*) [ "$now" -lt "${denied:=$((now + denied_ms))}" ] || end 79 role-refused ;;
+      *) denied='' ;;
+    esac
     jitter "$retry_ms"
     sleep_ms "$jittered"
   done

@@ -316,6 +316,11 @@ export const BLOCKED: Misbehaviour = answer(
   '{"failure":{"Arn":"arn:a","Detail":"Can\'t set task protection","Reason":"DEPLOYMENT_BLOCKED"}}',
 );
 
+export const DENIED: Misbehaviour = answer(
+  '{"requestID":"1","error":{"Arn":"arn:a","Code":"AccessDeniedException","Message":"is not authorized"}}',
+  400,
+);
+
 export function answer(body: string, status = 200) {
   return { kind: 'answer', status, body } as const;
 }

@@ -15,7 +15,7 @@ import {
   type GuardTransition,
 } from '../../lab/world/task/guard-table.ts';
 import { rows } from '../support/runs.ts';
-import { type AgentEndpoint, BLOCKED, HOUR_MS, type Misbehaviour, OTHERS } from './agent-endpoint.ts';
+import { type AgentEndpoint, BLOCKED, DENIED, HOUR_MS, type Misbehaviour, OTHERS } from './agent-endpoint.ts';
 import {
   GUARD_SHELLS,
   type GuardOptions,
@@ -114,6 +114,7 @@ function effects({ trace }: RunningGuard, phase: GuardPhase, from: number): Guar
     'exit 0': 'exit-0',
     'exit 75': 'exit-75',
     'exit 77': 'exit-77',
+    'exit 79': 'exit-79',
     [`exit ${DAEMON_CODE}`]: 'exit-code',
   };
   return trace.events.slice(from).flatMap((event) => {
@@ -213,6 +214,19 @@ const SCENARIOS: Readonly<Record<GuardInput, Scenario>> = {
     give: (guard) => {
       guard.passTime(HOUR_S);
       guard.agent.leaves(0);
+    },
+  },
+  'role-refused': {
+    itself: ['take-lease', 'take-lease'],
+    give: async (guard) => {
+      const { agent } = guard;
+      agent.leaves(0);
+      agent.misbehaves('protect', DENIED);
+      for (let rounds = 0; rounds < 2; rounds++) {
+        agent.gate.letThrough();
+        await agent.gate.arrival();
+      }
+      guard.passTime(61);
     },
   },
   'lease-seen': shows(47 * HOUR_MS),

@@ -3,8 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { rows } from '../support/runs.ts';
-import { answer, BLOCKED, FAULTS, HANGS, HOUR_MS, metadata, OTHERS, TASK_ID } from './agent-endpoint.ts';
-import { GUARD_SHELLS, guardTest, type RunningGuard, SECRET } from './running-guard.ts';
+import {
+  answer,
+  BLOCKED,
+  DENIED,
+  FAULTS,
+  HANGS,
+  HOUR_MS,
+  metadata,
+  OTHERS,
+  TASK_ID,
+} from './agent-endpoint.ts';
+import { GUARD_SHELLS, guardTest, type RunningGuard, SECRET, TIME_THAT_FLIES } from './running-guard.ts';
 
 describe.concurrent.each(GUARD_SHELLS)(
   'a guard that takes its lease, under $name',
@@ -220,6 +230,43 @@ describe.concurrent.each(GUARD_SHELLS)(
         `guard: leasing ${why}`,
         'guard: ended no-lease',
       ]);
+    });
+
+    test('exits with a code of its own, without having started the daemon, once AWS has refused the role for a while', async ({
+      start,
+    }) => {
+      const prepare = (agent: RunningGuard['agent']): void => agent.misbehaves('protect', DENIED);
+      const { trace } = await start({ shell, prepare, intervalsMs: { DENIED: 150 } });
+      await trace.until('all gone');
+      expect(trace.having('exit')).toEqual(['exit 79']);
+      expect(trace.having('daemon:')).toEqual([]);
+      expect(trace.having('agent: protect').length).toBeGreaterThan(1);
+      expect(trace.having('guard:')).toEqual([
+        'guard: leasing started',
+        'guard: leasing AccessDeniedException',
+        'guard: ended role-refused',
+      ]);
+    });
+
+    test('counts from the last answer that was no refusal of the role', async ({ start }) => {
+      let writes = 0;
+      const guard = await start({
+        shell,
+        prelude: TIME_THAT_FLIES,
+        prepare: ({ gate }) => gate.close(),
+      });
+      const { trace, agent } = guard;
+      agent.onCall = (call) => {
+        if (call === 'protect') agent.misbehaves('protect', writes++ % 2 === 0 ? DENIED : BLOCKED, 1);
+      };
+      for (let rounds = 1; rounds <= 6; rounds++) {
+        await Promise.race([agent.gate.arrival(), trace.until('exit')]);
+        agent.leaves(0);
+        guard.passTime(40 * rounds);
+        agent.gate.letThrough();
+      }
+      expect(trace.having('exit')).toEqual([]);
+      expect(trace.having('daemon:')).toEqual([]);
     });
 
     test.for(rows(['curl', 'sleep', 'tr', 'date'], 1))(

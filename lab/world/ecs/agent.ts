@@ -1,13 +1,14 @@
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import type { Random } from '../base/random.ts';
 import type { Timeline } from '../base/timeline.ts';
-import type { AgentAnswer, TaskAgent } from './parts/container.ts';
+import { type AgentAnswer, hasBoundRole, type TaskAgent } from './parts/container.ts';
 import type { History } from './parts/history.ts';
 import type { Latencies } from './parts/latencies.ts';
 import { MAX_MINUTES, type ProtectionFailure, type WrongEcs } from './protection.ts';
 import { type EcsTask, expiryOf, type Protection } from './task.ts';
 
 const UNREACHABLE: AgentAnswer = { kind: 'error', code: 'RequestCanceled' };
+const DENIED: AgentAnswer = { kind: 'error', code: 'AccessDeniedException' };
 const THROTTLED: AgentAnswer = { kind: 'error', code: 'ThrottlingException' };
 
 /** Faults of single calls to agent endpoints, as shares of all calls (0 to 1). */
@@ -51,10 +52,14 @@ export function taskAgent(model: ProtectionServer, task: EcsTask): TaskAgent {
     failure === undefined ? answerOf(task.protections.latest) : { kind: 'failure', reason: failure };
   const isRefused = (): boolean =>
     model.wrong === 'lease' || (model.wrong === 'lease-renewal' && task.isProtected);
+  const isDenied = (): boolean =>
+    model.wrong === 'bound-role' && hasBoundRole(task.identity.definition.template);
+  const change = (act: () => ProtectionFailure | undefined): AgentAnswer =>
+    isDenied() ? DENIED : write(act());
   return {
     protect: (minutes, onAnswer) =>
-      call(() => (isRefused() ? UNREACHABLE : write(model.protect(id, minutes))), onAnswer),
-    release: (onAnswer) => call(() => write(model.unprotect(id)), onAnswer),
+      call(() => (isRefused() ? UNREACHABLE : change(() => model.protect(id, minutes))), onAnswer),
+    release: (onAnswer) => call(() => change(() => model.unprotect(id)), onAnswer),
     look: (onAnswer) =>
       call(() => {
         const seen = answerOf(model.seen(task.protections));

@@ -33,6 +33,8 @@ export const WRONG_ECS = [
   'end-answer',
   /** No guard can protect its task. */
   'lease',
+  /** It refuses the condition of bound roles: no task with one can protect itself. */
+  'bound-role',
   /** No guard can renew its lease; calls from outside can. */
   'lease-renewal',
   /** No guard sees that its protection has changed. */

@@ -21,6 +21,8 @@ export type GuardInput =
   | 'lease-read'
   | 'no-lease-read'
   | 'lease-time-over'
+  /** For a minute each write of the lease was answered with AccessDenied. */
+  | 'role-refused'
   /** A look: enabled with 24 h or more left. */
   | 'lease-seen'
   /** A look: enabled with 24 h or more left, and a renewal is due. */
@@ -60,6 +62,7 @@ export type GuardEffect =
   | 'exit-0'
   | 'exit-75'
   | 'exit-77'
+  | 'exit-79'
   | 'exit-code';
 
 export type GuardTransition = { readonly to: GuardPhase; readonly effects: readonly GuardEffect[] };
@@ -72,6 +75,7 @@ export const GUARD_TABLE: GuardTable = {
     'lease-read': go('working', 'start-daemon'),
     'no-lease-read': go('leasing', 'take-lease'),
     'lease-time-over': go('ended', 'exit-75'),
+    'role-refused': go('ended', 'exit-79'),
     stop: go('ended', 'exit-0'),
   },
   working: {

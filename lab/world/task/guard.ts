@@ -45,6 +45,7 @@ const RENEW_EVERY_MS: Range = [10 * MINUTE_MS, 20 * MINUTE_MS];
 const LEASE_AGAIN_MS: Range = [5_000, 15_000];
 const TOLD_WITHIN_MS = 3_000;
 const LEASE_WITHIN_MS = 10 * MINUTE_MS;
+const DENIED_FOR_MS = MINUTE_MS;
 const BLIND_FOR_MS = 6 * HOUR_MS;
 const REFUSALS_THAT_ASK = 2;
 const LEFT_FOR_MS = 10 * MINUTE_MS;
@@ -54,6 +55,7 @@ const EXIT_MS: Range = [10, 100];
 const LOGGED: Readonly<Partial<Record<GuardInput, string>>> = {
   'lease-read': 'leased',
   'lease-time-over': 'no-lease',
+  'role-refused': 'role-refused',
   'ask-seen': 'asked',
   'ask-seen-low': 'asked',
   'gone-seen': 'lease-gone',
@@ -75,6 +77,7 @@ export class Guard implements Container {
   #daemonSince = 0;
   #renewFrom = 0;
   #refusals = 0;
+  #deniedSince: EpochMs | undefined;
   #daemonCode = 0;
 
   constructor(options: GuardOptions) {
@@ -146,6 +149,7 @@ export class Guard implements Container {
     'exit-0': () => this.#end(0),
     'exit-75': () => this.#end(75),
     'exit-77': () => this.#end(77),
+    'exit-79': () => this.#end(79),
     'exit-code': () => this.#end(this.#daemonCode),
   };
 
@@ -153,13 +157,18 @@ export class Guard implements Container {
   #lease(): void {
     const { agent } = this.#options.host;
     if (this.#phase !== 'leasing') return;
-    agent.protect(LEASE_MINUTES, () => agent.look((answer) => this.#readBack(answer)));
+    agent.protect(LEASE_MINUTES, (written) => {
+      const isDenied = written.kind === 'error' && written.code.startsWith('AccessDenied');
+      this.#deniedSince = isDenied ? (this.#deniedSince ?? this.#now()) : undefined;
+      agent.look((answer) => this.#readBack(answer));
+    });
   }
 
   /** After the lease: if ECS chose the task before, the metadata show it shortly, and it has no effect. */
   #readBack(answer: AgentAnswer): void {
     const isThere = this.#leftMs(answer) >= ASKED_BELOW_MS;
-    if (!isThere) this.#step('no-lease-read');
+    const isRefused = this.#now() - (this.#deniedSince ?? this.#now()) >= DENIED_FOR_MS;
+    if (!isThere) this.#step(isRefused ? 'role-refused' : 'no-lease-read');
     else
       this.#after(TOLD_WITHIN_MS, () => {
         const isWanted = this.#options.host.agent.desiredStatus() === 'RUNNING';

@@ -49,7 +49,7 @@ export function judgeLook({ protection }: ModelTask): GuardInput {
   return protection < ASKED_BELOW ? 'ask-seen' : 'lease-seen';
 }
 
-const EXITS: ReadonlySet<GuardEffect> = new Set(['exit-0', 'exit-75', 'exit-77', 'exit-code']);
+const EXITS: ReadonlySet<GuardEffect> = new Set(['exit-0', 'exit-75', 'exit-77', 'exit-79', 'exit-code']);
 const WRITES: ReadonlySet<GuardEffect> = new Set(['take-lease', 'renew', 'hold', 'release']);
 
 const keep = (task: ModelTask): ModelTask => task;
@@ -64,6 +64,7 @@ const EFFECTS: Readonly<Record<GuardEffect, (task: ModelTask) => ModelTask>> = {
   'exit-0': keep,
   'exit-75': keep,
   'exit-77': keep,
+  'exit-79': keep,
   'exit-code': keep,
 };
 

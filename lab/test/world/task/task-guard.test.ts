@@ -22,6 +22,8 @@ class ScriptedAgent implements TaskAgent {
   readonly writes: (number | 'release')[] = [];
   expiresAt = 0;
   refusal: string | undefined;
+  /** The code of the error that each write is answered with. */
+  error: string | undefined;
   down = false;
   /** Whether writes take effect but their answers are lost. */
   losesAnswers = false;
@@ -35,6 +37,7 @@ class ScriptedAgent implements TaskAgent {
   protect(minutes: number, onAnswer: (answer: AgentAnswer) => void): void {
     this.writes.push(minutes);
     this.#answer(onAnswer, () => {
+      if (this.error !== undefined) return { kind: 'error', code: this.error };
       if (this.refusal !== undefined) return { kind: 'failure', reason: this.refusal };
       this.expiresAt = this.#timeline.now() + minutes * MINUTE;
       return this.losesAnswers ? { kind: 'error', code: 'RequestCanceled' } : this.#protection();
@@ -177,6 +180,21 @@ describe('a guard without a lease', () => {
     pass(SECOND);
     expect(exits).toMatchObject([{ code: 75 }]);
     expect(server.names).toEqual([]);
+  });
+
+  it('exits with a code of its own after a minute in which AWS refused its role, and not after one of other errors', () => {
+    const denied = world((agent) => {
+      agent.error = 'AccessDeniedException';
+    });
+    denied.pass(MINUTE);
+    expect(denied.exits).toEqual([]);
+    denied.pass(20 * SECOND);
+    expect(denied.exits).toMatchObject([{ code: 79 }]);
+    const throttled = world((agent) => {
+      agent.error = 'ThrottlingException';
+    });
+    throttled.pass(5 * MINUTE);
+    expect(throttled.exits).toEqual([]);
   });
 
   it.each([0, 2 * SECOND])(

@@ -57,6 +57,11 @@ export type TaskTemplate = {
   readonly stopTimeoutS: number;
 };
 
+/** Whether its role may change the protection of its own pool's tasks only (infra/constructs/pool/pool-roles.ts). */
+export function hasBoundRole({ taskRoleArn = '' }: TaskTemplate): boolean {
+  return taskRoleArn.includes('BoundTaskRole');
+}
+
 /** A task without a guard, of the configuration's default size. */
 export const BARE_TEMPLATE: TaskTemplate = {
   image: 'ghcr.io/coder/coder:v2.30.0',
