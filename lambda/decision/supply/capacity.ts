@@ -29,7 +29,7 @@ export type Capacity = {
   readonly inUse: number;
   /** Tasks of `total` that should have a daemon by now. They serve no job. */
   readonly late: number;
-  /** Launches until a start succeeds. Infinite unless the last starts failed. */
+  /** Launches until a start succeeds. Infinite unless the last starts failed, or nothing tells yet that one can. */
   readonly few: number;
   /** Starts keep failing: tasks that start hold no lower count. ECS may stop one before its guard has a lease. */
   readonly isFailing: boolean;
@@ -84,11 +84,12 @@ export function countListed({ starts }: PoolView): number {
 }
 
 /**
- * A pool whose last starts failed launches few tasks until one succeeds. If many fail together, ECS waits
+ * A pool whose new role is untried launches one task. One whose last starts failed launches few tasks until one succeeds. If many fail together, ECS waits
  * for minutes before it starts another (docs/internals/aws.md §2).
  */
 function fewLaunches(view: PoolView, starting: number): number {
   const { neverRan } = view.failing;
+  if (view.isRoleUntried) return starting > 0 ? 0 : 1;
   if (neverRan === 0 || isHeldBack(view)) return Number.POSITIVE_INFINITY;
   return Math.max(0, FAILURES_TO_TRIP - neverRan - starting);
 }

@@ -4,6 +4,7 @@ import type { PoolConfig } from '../model/config.ts';
 import type { StartTime } from '../model/plan.ts';
 import type { OrganizationReadings, Snapshot, Task } from '../model/snapshot.ts';
 import { covers, normalizeTags } from '../model/tags.ts';
+import { isRoleUntried } from './bound-role.ts';
 import type { Credential } from './credentials.ts';
 import { derivePlacement, type PlacementFailure } from './placement.ts';
 import type { PoolFacts } from './rows/pool-rows.ts';
@@ -21,6 +22,8 @@ export type PoolStarts = {
   readonly failures: StartFailures;
   /** Why ECS cannot place the missing tasks. Undefined: nothing shows a problem. */
   readonly placement: PlacementFailure | undefined;
+  /** Whether one task has to launch first, to show that AWS gives leases to its role. */
+  readonly isRoleUntried: boolean;
 } & Pick<Lateness, 'lateAfterMs'>;
 
 type OfPool = Pick<PoolFacts, 'pool' | 'organization' | 'service'> & {
@@ -48,6 +51,7 @@ export function startsOf(
   return {
     startTime,
     lateAfterMs,
+    isRoleUntried: isRoleUntried(pool, starts, service, now),
     failures: deriveFailingStarts(starts, { now, lateAfterMs, isOutdated }),
     placement: service && derivePlacement(service, tasks, { now, ...expected }),
   };

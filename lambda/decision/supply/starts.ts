@@ -24,12 +24,15 @@ const START_TTL_MS = 10 * MINUTE_MS;
 
 /** The exit code of a guard that got no lease in time (guard/guard.sh). */
 const NO_LEASE = 75;
+/** The exit code of a guard whose role AWS has refused the lease for a minute. */
+const ROLE_REFUSED = 79;
 /** The exit code of a guard that ECS has stopped some minutes after its daemon had died early. */
 const DIED_EARLY = 77;
 /** The meaning of the guard's other exit codes. */
 const GUARD_EXIT_CODES: ReadonlyMap<number, string> = new Map([
   [76, 'the daemon exited with 0 without a drain request. Check the image and its coder'],
   [DIED_EARLY, 'the daemon ended by itself soon after its start. Read the log of the task'],
+  [ROLE_REFUSED, 'AWS refuses the role of the task the protection of the task itself'],
   [78, 'the image lacks curl, sleep, tr or date, which the guard needs. Add it (docs/upgrade.md)'],
 ]);
 
@@ -110,13 +113,19 @@ export function deriveFailingStarts(
     recent: stalled + recent.length,
     count: failures.length,
     newestAt: newest?.at as EpochMs | undefined,
-    isTripped: stalled > 0 || failures.length >= (lacksLease ? REFUSALS_TO_TRIP : FAILURES_TO_TRIP),
+    isTripped: stalled > 0 || failures.length >= failuresToTrip(ended.at(-1)?.task),
     isPaused: mayPause && now - newest.at < pauseMs,
     refusedAt: Math.max(...refused.map(({ task }) => endedAt(task)), Number.NEGATIVE_INFINITY),
     ...{ lacksLease, keepsEnding: ended.length >= FAILURES_TO_TRIP && !lacksLease },
     neverRan: recent.filter(({ task }) => isNeverRun(task)).length,
     reason: newest === undefined ? (stalled > 0 ? STALLED : undefined) : reasonOf(newest.task),
   };
+}
+
+/** A role that AWS refuses will be refused the next time too. */
+function failuresToTrip(newest: Task | undefined): number {
+  if (newest !== undefined && provisionerOf(newest)?.exitCode === ROLE_REFUSED) return 1;
+  return isWithoutLease(newest) ? REFUSALS_TO_TRIP : FAILURES_TO_TRIP;
 }
 
 function isWithoutLease(task: Task | undefined): boolean {
