@@ -84,6 +84,7 @@ const OF_REASON: Readonly<Record<Reason['code'], PoolState>> = {
   'holding-for-deployment': 'active',
   'holding-for-doubt': 'wrong',
   'starts-failing': 'wrong',
+  'role-untried': 'active',
   'starts-unread': 'wrong',
   'counts-unread-pools': 'wrong',
   'placement-failing': 'wrong',

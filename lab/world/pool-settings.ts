@@ -14,7 +14,7 @@ type Names<Name extends keyof Written> = Name;
 type WithoutDrains = Names<
   | ('name' | 'organization' | 'tags' | 'key' | 'psk' | 'token' | 'scaleIn')
   | ('image' | 'cpu' | 'memory' | 'architecture' | 'spot' | 'ephemeralStorage')
-  | ('environment' | 'secrets' | 'taskRole')
+  | ('environment' | 'secrets' | 'taskRole' | 'bindTaskRole')
   | ('waiting' | 'dollarsPerLaunch' | 'wake' | 'startTime' | 'peers')
 >;
 

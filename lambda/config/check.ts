@@ -70,10 +70,11 @@ function distinct(findings: readonly Mistake[]): Mistake[] {
 
 /** Fills in the defaults that follow other settings. */
 function toConfig({ defaults, pools, alertAfter, waiting, ...rest }: ParsedConfig): Deployment {
+  const bindsRoles = rest.aws.bindTaskRoles ?? false;
   return {
     ...rest,
     alertAfterMs: alertAfter,
-    pools: pools.map((pool) => toPool(pool, defaults, waiting)),
+    pools: pools.map((pool) => toPool(pool, { defaults, waiting, bindsRoles })),
   };
 }
 
@@ -85,11 +86,9 @@ type Forgotten = Record<
   'is missing in PoolConfig of lambda/decision/model/config.ts'
 >;
 
-function toPool(
-  pool: ParsedPool,
-  defaults: ParsedConfig['defaults'],
-  waiting: ParsedConfig['waiting'],
-): DeployedPool & Forgotten {
+type Followed = Pick<ParsedConfig, 'defaults' | 'waiting'> & { readonly bindsRoles: boolean };
+
+function toPool(pool: ParsedPool, { defaults, waiting, bindsRoles }: Followed): DeployedPool & Forgotten {
   const image = pool.image ?? defaults.image;
   return {
     ...pool,
@@ -100,6 +99,7 @@ function toPool(
     cpu: pool.cpu ?? defaults.cpu,
     memory: pool.memory ?? defaults.memory,
     architecture: pool.architecture ?? defaults.architecture,
+    bindTaskRole: pool.taskRole.kind === 'own' && (pool.bindTaskRole ?? bindsRoles),
     spot: pool.instances === undefined && (pool.capacity?.includes('spot') ?? pool.spot ?? defaults.spot),
   };
 }

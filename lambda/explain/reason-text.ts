@@ -87,6 +87,8 @@ const WORDS: { readonly [Code in Reason['code']]: (reason: ReasonOf<Code>) => st
     `${areJobsUnknown(doubts) ? 'launches for jobs and ' : ''}scale-in on hold: ${doubts.map(doubtPhrase).join(', ')}`,
   'starts-failing': (reason) =>
     `${reason.failures === 0 ? 'tasks do not start' : `ECS lists ${some(reason.failures, 'failed start')} since the last success`}, ${TRIES[reason.tries]} (needs ${some(reason.wanted, 'task')}, gets ${reason.granted}). Cause: ${startHint(reason.reason)}`,
+  'role-untried': ({ wanted, granted }) =>
+    `needs ${some(wanted, 'task')}, gets ${granted} for now: no task has had a lease with its new role yet (bindTaskRoles). The others launch once one has`,
   'starts-unread': ({ wanted, granted }) =>
     `needs ${some(wanted, 'task')}, gets ${granted} for now: without the unread lists nothing tells whether starts fail. One more may start each 10 min`,
   'counts-unread-pools': ({ pools }) =>

@@ -3,6 +3,10 @@
 /** The first match wins, so rows about one cause come before rows about a kind of error. */
 const START_HINTS: readonly (readonly [pattern: RegExp, hint: string])[] = [
   [
+    /exit code 79/,
+    'AWS refuses the role of the task ecs:UpdateTaskProtection for the task itself, so no daemon of its revision starts. With aws.bindTaskRoles or bindTaskRole: set it to false and deploy (if the stack is still updating, first run `aws cloudformation cancel-update-stack`). With taskRole.arn: allow the action. Otherwise check the permissions boundary and the policies of the organization',
+  ],
+  [
     /exit code 75/,
     'the guard got no lease within 10 min. During a deployment ECS may refuse leases until old builds have ended. Otherwise read the task log and check the task role',
   ],

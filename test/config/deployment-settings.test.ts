@@ -1,5 +1,5 @@
 /** Tests of the section `aws`, and of the settings that only the deployment of a pool uses. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { checkConfig } from '../../lambda/config/check.ts';
 import { CODER, fileWith, POOL, problemsOf as problemsOfFile } from './written.ts';
 
@@ -393,4 +393,35 @@ it('never repeats a value of the section aws that looks like a secret', () => {
   const problems = problemsOf({ aws, pool });
   expect(problems).toContain('(hidden)');
   expect(problems).not.toContain('Zq8s');
+});
+
+describe('bindTaskRole', () => {
+  const bound = (aws: object, pool: object) => {
+    const { config, warnings } = checkConfig(configOf({ pool, aws }));
+    return { isBound: config.pools[0]?.bindTaskRole, warned: warnings.map(({ path }) => path) };
+  };
+  const mine = { taskRole: { arn: ROLE } };
+
+  it.each([
+    { aws: {}, pool: {}, isBound: false },
+    { aws: { bindTaskRoles: true }, pool: {}, isBound: true },
+    { aws: { bindTaskRoles: true }, pool: { bindTaskRole: false }, isBound: false },
+    { aws: {}, pool: { bindTaskRole: true }, isBound: true },
+    { aws: {}, pool: mine, isBound: false },
+    { aws: { bindTaskRoles: true }, pool: { ...mine, bindTaskRole: false }, isBound: false },
+  ])('is $isBound with $aws and $pool', ({ aws, pool, isBound }) => {
+    expect(bound(aws, pool)).toEqual({ isBound, warned: [] });
+  });
+
+  it('says that a role of the user is not bound', () => {
+    const { isBound, warned } = bound({ bindTaskRoles: true }, mine);
+    expect(isBound).toBe(false);
+    expect(warned).toEqual(['pools[0].taskRole.arn']);
+  });
+
+  it('is refused for a role of the user', () => {
+    expect(() => bound({}, { ...mine, bindTaskRole: true })).toThrow(
+      'pools[0].bindTaskRole: applies only to a role that the stack creates',
+    );
+  });
 });

@@ -32,6 +32,8 @@ export type LabPool = PoolSpec &
     readonly max?: number;
     readonly warm?: number;
     readonly idleTimeout?: string;
+    /** What the settings say. What its tasks have, `template` says. @default false */
+    readonly bindTaskRole?: boolean;
   };
 
 export type LabOptions = Partial<Omit<WorldOptions, 'pools'>> & {
@@ -213,6 +215,7 @@ export function labConfig(
       max: pool.max ?? 20,
       warm: pool.warm ?? 0,
       idleTimeout: pool.idleTimeout ?? '60s',
+      ...(pool.bindTaskRole !== undefined && { bindTaskRole: pool.bindTaskRole }),
       ...((pool.instances ?? pool.capacity) && { capacity: pool.instances ?? pool.capacity }),
       ...forecastSettings(pool),
     })),

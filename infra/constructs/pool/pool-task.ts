@@ -38,8 +38,6 @@ export type PoolTaskProps = {
   readonly logGroup: ILogGroup;
   /** The task role of the pool's other part. @default a role of its own */
   readonly taskRole?: IRole;
-  /** Whether the role can change the protection of tasks of the own pool only. */
-  readonly bindTaskRoles: boolean;
   /** Whether the execution role may pull GuardDuty's agent. */
   readonly guardDuty: boolean;
 };
@@ -66,7 +64,7 @@ export class PoolTask extends Construct {
         cpuArchitecture: cpuArchitectures[pool.architecture],
         operatingSystemFamily: OperatingSystemFamily.LINUX,
       },
-      taskRole: props.taskRole ?? taskRole(this, { cluster, pool, isBound: props.bindTaskRoles }),
+      taskRole: props.taskRole ?? taskRole(this, { cluster, pool, isBound: pool.bindTaskRole === true }),
       // The role has exactly the permissions that it needs. CDK would add more.
       executionRole: role.withoutPolicyUpdates(),
     });

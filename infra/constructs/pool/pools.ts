@@ -30,7 +30,6 @@ export function addPools(
       coderUrl: coder.url,
       managedKey: ownValue(managedKeys, configured.name),
       earlySuccess: aws.earlySuccess,
-      bindTaskRoles: aws.bindTaskRoles,
       guardDuty: aws.guardDuty,
       perPoolMetrics: aws.metrics.perPool,
     };

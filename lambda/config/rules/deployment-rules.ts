@@ -15,7 +15,7 @@ export function* checkDeploymentRules({ raw, pools }: ConfigDraft): Findings {
     if (pool.capacity !== undefined && pool.raw.spot !== undefined)
       yield error(at(pool, 'spot'), 'has no effect because capacity says it; remove one of the two');
     yield* checkInstances(pool);
-    yield* checkTaskRole(pool);
+    yield* checkTaskRole(pool, toMapping(raw.aws));
     yield* checkSecretNames(pool);
     yield* checkForSecrets(pool.raw.environment, at(pool, 'environment'));
   }
@@ -85,13 +85,24 @@ function* refuse([section, at]: readonly [Mapping, Path], names: readonly string
   for (const name of names) if (!isUnset(section[name])) yield error([...at, name], why);
 }
 
-function* checkTaskRole(pool: PoolDraft): Findings {
+function* checkTaskRole(pool: PoolDraft, aws: Mapping): Findings {
   const role = toMapping(pool.raw.taskRole);
-  if (role.arn !== undefined)
-    yield* refuse(
-      [role, at(pool, 'taskRole')],
-      ['policies'],
-      'applies only to a role that the stack creates, but arn names an existing one; add it to that role, or remove arn',
+  if (role.arn === undefined) return;
+  yield* refuse(
+    [role, at(pool, 'taskRole')],
+    ['policies'],
+    'applies only to a role that the stack creates, but arn names an existing one; add it to that role, or remove arn',
+  );
+  const { bindTaskRole } = pool.raw;
+  if (bindTaskRole === true)
+    yield error(
+      at(pool, 'bindTaskRole'),
+      'applies only to a role that the stack creates, but taskRole.arn names an existing one; bind that role yourself (docs/deploy.md, "Shared clusters"), or remove taskRole.arn',
+    );
+  else if (bindTaskRole === undefined && aws.bindTaskRoles === true)
+    yield warning(
+      at(pool, 'taskRole', 'arn'),
+      'aws.bindTaskRoles does not bind this role, which is yours: unless you bind it yourself, builds of this pool can end builds of all pools in its cluster (docs/deploy.md, "Shared clusters"). Write bindTaskRole: false here once you have decided',
     );
 }
 

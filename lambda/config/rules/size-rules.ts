@@ -55,7 +55,7 @@ export function resourcesOf({ pools, raw }: ConfigDraft, caBundle: string | unde
     (pools.some(isManaged) ? MANAGED_KEYS : 0) +
     FIXED +
     parameters +
-    sum(pools, (pool) => resourcesOfPool(pool, { hasLogs, isBound: aws.bindTaskRoles === true }))
+    sum(pools, (pool) => resourcesOfPool(pool, { hasLogs, isBound: isBound(pool, aws) }))
   );
 }
 
@@ -67,7 +67,7 @@ function savings({ pools, raw }: ConfigDraft): string {
     ...(pools.some(isManaged) ? ['give pools a key of their own (3 each)'] : []),
     ...(network.vpc === undefined ? ['name an existing VPC (about 22)'] : []),
     ...(toMapping(aws.alarms).enabled === false ? [] : ['write alarms.enabled: false (about 15)']),
-    ...(aws.bindTaskRoles === true ? ['remove bindTaskRoles (1 for each pool)'] : []),
+    ...(pools.some((pool) => isBound(pool, aws)) ? ['remove bindTaskRoles (1 for each pool)'] : []),
     'use one log group (logs.group, 1 for each pool)',
   ].join(', or ');
 }
@@ -91,6 +91,10 @@ function kindsOf({ raw }: PoolDraft, byDefault: unknown): readonly string[] {
   if (raw.capacity !== undefined) return [];
   return [(raw.spot ?? byDefault) === true ? 'spot' : 'on-demand'];
 }
+
+/** With a role of the user's that says nothing. */
+const isBound = ({ raw }: PoolDraft, aws: Mapping): boolean =>
+  (raw.bindTaskRole ?? aws.bindTaskRoles) === true;
 
 const isManaged = ({ raw }: PoolDraft): boolean => raw.key === MANAGED;
 const hasEntries = (list: unknown): boolean => Array.isArray(list) && list.length > 0;

@@ -176,10 +176,14 @@ export const aws = z
       'policy',
       'ARN of the managed policy that is the permissions boundary of every role.',
     ).optional(),
-    bindTaskRoles: z.boolean().default(false).meta({
-      description:
-        'With `true`, the role of a new task can change the protection of tasks of its own pool only. Use it in a cluster that several trust domains share. It has not been tried on AWS yet.',
-    }),
+    bindTaskRoles: z
+      .boolean()
+      .meta({
+        description:
+          'With `true`, the role of a new task can change the protection of tasks of its own pool only. Use it in a cluster that several trust domains share, once the row `bound-role` of `autoscaler prove` is ok: it has not been tried on AWS yet. Each pool then launches one task first. Roles of your own (`taskRole.arn`) are not bound. `false` says that all builds in the cluster may trust each other.',
+        follows: '`false`',
+      })
+      .optional(),
     guardDuty: z.boolean().default(false).meta({
       description:
         'The execution roles may pull the agent that GuardDuty Runtime Monitoring adds to Fargate tasks. Builds run without it too.',

@@ -35,4 +35,13 @@ export const poolDeployment = {
     isReplayed: false,
   }),
   taskRole,
+  bindTaskRole: z
+    .boolean()
+    .meta({
+      description:
+        'As `aws.bindTaskRoles`, for this pool: `true` in the pool of `autoscaler prove` tells whether AWS accepts it.',
+      follows: '`aws.bindTaskRoles`',
+      isReplayed: false,
+    })
+    .optional(),
 };

@@ -108,6 +108,8 @@ export type PoolConfig = {
   readonly capacity?: readonly Capacity[] | undefined;
   /** Absent: its tasks run on Fargate. */
   readonly instances?: Instances | undefined;
+  /** Whether its tasks may change the protection of tasks of their own pool only. Never with a role of the user's. @default false */
+  readonly bindTaskRole?: boolean | undefined;
   readonly environment: Readonly<Record<string, string>>;
   readonly secrets: Readonly<Record<string, SecretRef>>;
 };

@@ -116,6 +116,8 @@ type ReasonFields = Record<
         readonly from: 'tasks' | 'memory' | 'max';
       }[];
     };
+    /** `bindTaskRole`: the first task of a deployment must get its lease before others launch. */
+    'role-untried': { wanted: number; granted: number };
     /** A list is unread, so nothing tells whether starts fail: few launch until daemons register. */
     'starts-unread': { wanted: number; granted: number };
     /** A quota is used up, or there is no capacity. `tasks`: desired ones without a task record. */
@@ -141,6 +143,7 @@ export const LIMITS = [
   'capped-at-prebuilds-max-tasks',
   'pinned',
   'paused',
+  'role-untried',
   'starts-failing',
   'placement-failing',
   'starts-throttled',

@@ -285,6 +285,7 @@ function whyHeldBack(
 ): readonly Reason[] {
   const { failing, placement } = view;
   const reasons: Reason[] = [];
+  if (view.isRoleUntried && !failing.isTripped) reasons.push({ code: 'role-untried', ...counts });
   if (failing.isTripped || failing.neverRan > 0)
     reasons.push({
       code: 'starts-failing',

@@ -57,7 +57,7 @@ export function wakeOverride(overrides: readonly Override[]): Override | undefin
 type Kept =
   | ('name' | 'organization' | 'tags' | 'auth' | 'retiring' | 'idleTimeoutMs' | 'startTimeMs')
   | ('waiting' | 'dollarsPerLaunch' | 'peers' | 'capacity' | 'instances')
-  | ('image' | 'cpu' | 'memory' | 'architecture' | 'spot' | 'environment' | 'secrets');
+  | ('image' | 'cpu' | 'memory' | 'architecture' | 'spot' | 'bindTaskRole' | 'environment' | 'secrets');
 
 /** All other settings, with values that add no task. */
 export const NO_TASKS: Omit<PoolConfig, Kept> = {

@@ -90,7 +90,9 @@ function takeTurns(view: PoolView, atOncePercent: number, now: EpochMs): readonl
   });
   // without a share, as many count as gone as it takes to launch one, up to twice `max` in all
   const aboveMax = atOncePercent > 0 ? 0 : Math.min(pool.max, working.length - pool.max + 1);
-  const full = Math.max(1, aboveMax, Math.ceil((working.length * atOncePercent) / 100));
+  const percent = Math.max(1, aboveMax, Math.ceil((working.length * atOncePercent) / 100));
+  // one task launches first, so no more may leave for it, unless it waits for old tasks to leave
+  const full = aboveMax === 0 && !failing.lacksLease && view.isRoleUntried ? 1 : percent;
   // these serve no job, so all go at once
   const [refused, rest] = partition(due, ({ task }) => task.isRefused);
   const [trials, others] = partition(rest, (item) => isTrial(view, item));

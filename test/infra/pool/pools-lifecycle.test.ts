@@ -89,6 +89,10 @@ const STEPS: readonly Step[] = [
     to: pool({ taskRole: { policies: ['arn:aws:iam::aws:policy/ReadOnlyAccess'] } }),
   },
   {
+    change: '`bindTaskRole` of a pool turned on (`aws.bindTaskRoles`: of all pools)',
+    to: pool({ bindTaskRole: true }),
+  },
+  {
     change: '`taskRole.arn` instead of a role of its own',
     to: pool({ taskRole: { arn: 'arn:aws:iam::123456789012:role/terraform' } }),
   },

@@ -179,6 +179,12 @@ describe('the task role', () => {
       expect(JSON.stringify(bound.findResources('AWS::IAM::Policy'))).not.toContain(roleNow);
     });
 
+    it('of one pool only, where the pool says so and the deployment does not', () => {
+      const one = synthesize(deployment([{ ...cpu, taskRole: granted, bindTaskRole: true }, gpu]));
+      expect(roleOf(taskOf(one, 'cpu').TaskRoleArn)).toBe(roleNow);
+      expect(roleOf(taskOf(one, 'gpu').TaskRoleArn)).not.toContain('Bound');
+    });
+
     it('does not change an existing role when it is bound', () => {
       expect(taskOf(bound, 'gpu').TaskRoleArn).toBe(taskOf(unbound, 'gpu').TaskRoleArn);
     });
