@@ -3,6 +3,7 @@ import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import type { Command } from 'commander';
 import { EcsAdapter } from '../../lambda/adapters/ecs/ecs.ts';
 import { loadConfig } from '../../lambda/config/load.ts';
+import type { Deployment } from '../../lambda/config/rules/deployment.ts';
 import { makeClients } from '../../lambda/connect.ts';
 import { isoTime } from '../../lambda/decision/model/brands.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
@@ -25,7 +26,7 @@ import { shellLine } from '../shared/shell-words.ts';
 import { clusterOf } from '../shared/stack-cluster.ts';
 import { Bench } from './bench/bench.ts';
 import { findPlace, type Place } from './bench/preflight.ts';
-import { rowsOf, rowsText } from './bench/rows.ts';
+import { type Row, rowsOf, rowsText } from './bench/rows.ts';
 import { type PoolTasks, readPoolTasks } from './bench/tasks.ts';
 import { experiment } from './experiment.ts';
 import { PAUSE_MS } from './steps/start.ts';
@@ -75,7 +76,7 @@ async function prove(name: string, options: ProveOptions, cliEnvironment: CliEnv
     const place = await find();
     const tasks = await readPoolTasks(client, place);
     const bench = new Bench({ ...place, ...servers, ...tasks }, cliEnvironment);
-    return report({ ...(await bench.run(experiment)), ...tasks }, options, cliEnvironment);
+    return report({ ...(await bench.run(experiment)), ...tasks, config }, options, cliEnvironment);
   } finally {
     logs.destroy();
     await close();
@@ -99,24 +100,39 @@ async function isWanted(pool: PoolConfig, yes: boolean, { err, ask, now }: CliEn
   return false;
 }
 
-type Tried = Awaited<ReturnType<Bench['run']>> & PoolTasks;
+type Tried = Awaited<ReturnType<Bench['run']>> & PoolTasks & { readonly config: Deployment };
 
 function report(
-  { found, stopped, left, isBound }: Tried,
+  { found, stopped, left, isBound, config }: Tried,
   { out: file }: ProveOptions,
   terminal: CliEnvironment,
 ) {
   const rows = rowsOf({ found, stopped, isBound });
   const undone = 'All changes are undone. autoscaler status shows whether its tasks have gone';
   const ending = left.length === 0 ? undone : ['Not undone:', ...left].join('\n  ');
-  terminal.out(`${wrapLines(`${rowsText(rows)}\n${ending}`, terminal.columns)}\n`);
+  const text = [rowsText(rows), ...bindingAdvice(rows, config), ending].join('\n');
+  terminal.out(`${wrapLines(text, terminal.columns)}\n`);
   const document = { version: 1, at: isoTime(terminal.now()), rows, stopped: stopped ?? null, left };
   // errors of AWS name the account
-  const text = JSON.stringify(document, null, 2).replaceAll(/(?<!\d)\d{12}(?!\d)/g, 'ACCOUNT');
-  if (file !== undefined) save(file, () => writeFileWhole(file, `${text}\n`));
+  const json = JSON.stringify(document, null, 2).replaceAll(/(?<!\d)\d{12}(?!\d)/g, 'ACCOUNT');
+  if (file !== undefined) save(file, () => writeFileWhole(file, `${json}\n`));
   const has = (wanted: string): boolean => rows.some(({ result }) => result === wanted);
   if (stopped !== undefined || left.length > 0 || has('not')) return 1;
   return has('not measured') ? UNMEASURED : 0;
+}
+
+/** How to turn `bindTaskRoles` on, if it is worth it and AWS accepts it, or how to know. */
+function bindingAdvice(rows: readonly Row[], { aws, pools }: Deployment): readonly string[] {
+  if (aws.bindTaskRoles !== undefined || pools.length < 2) return [];
+  const row = rows.find(({ id }) => id === 'bound-role');
+  if (row?.result === 'ok')
+    return [
+      'AWS accepts bound task roles. To bind those of all pools, write aws: { bindTaskRoles: true } and deploy',
+    ];
+  if (row !== undefined) return [];
+  return [
+    'Bound task roles (aws.bindTaskRoles) were not tried. To try them, write bindTaskRole: true in this pool, deploy, and run this again',
+  ];
 }
 
 /** Throws InputError. */

@@ -84,7 +84,7 @@ const ASSUMPTIONS = {
   'bound-role': {
     assumed: "With bindTaskRoles a task gets its lease, and cannot protect a task with another pool's tag",
     means:
-      'If it could protect it, safety: Terraform in one pool can hold and release tasks of another. Use one cluster for each trust domain',
+      'If a task got no lease, waits: no daemon starts with a bound role. Set bindTaskRole to false and deploy. If it could protect the other one, safety: Terraform in one pool can hold and release tasks of another. Use one cluster for each trust domain',
     uncovered: 'the removal of a protection, which it never tries, and the tag of the stack',
   },
 } as const satisfies Readonly<Record<string, Assumption>>;

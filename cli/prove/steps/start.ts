@@ -11,6 +11,7 @@ import { InputError } from '../../shared/cli-environment.ts';
 import type { Bench } from '../bench/bench.ts';
 import { BUILD_S, type Build, pushBuild } from '../bench/build.ts';
 import type { Seen } from '../bench/fate.ts';
+import { noteRefusedRole } from './bound-role.ts';
 
 export const PAUSE_MS = 45 * MINUTE_MS;
 export const TASKS = 2;
@@ -67,6 +68,7 @@ export async function startTasks(bench: Bench): Promise<readonly Started[]> {
   });
   noteStarts(bench, ready ?? all);
   if (ready !== undefined) return ready;
+  noteRefusedRole(bench, all);
   const why = all.find(({ createdAt = 0 }) => createdAt > (bench.since ?? 0))?.stoppedReason;
   const late = `${TASKS} tasks with a protection and a daemon did not start in 6 min`;
   throw new InputError(why === undefined ? late : `${late}: ${why}`);

@@ -93,6 +93,7 @@ it('finds all assumptions right, and leaves the pool as it was', async () => {
       not covered other services of AWS, and policies that somebody adds later
 
     12 assumptions: 12 ok, 0 not, 0 not measured
+    Bound task roles (aws.bindTaskRoles) were not tried. To try them, write bindTaskRole: true in this pool, deploy, and run this again
     All changes are undone. autoscaler status shows whether its tasks have gone
     "
   `);

@@ -81,7 +81,7 @@ const BOUND = {
 
 /** What AWS answers to a task with the bound role, and Terraform shows, if the task has another pool's tag. */
 const iamAnswers =
-  (verdict: 'denied' | 'allowed' | 'unknown') =>
+  (verdict: 'denied' | 'allowed' | 'both' | 'unknown') =>
   ({ world: { coderd, ecs } }: ProveLab): void => {
     coderd.importPrints = (file) => {
       const [, task = ''] = /"tasks":\["[^"]*\/([0-9a-f]{32})"\],"protectionEnabled":true/.exec(file) ?? [];
@@ -309,6 +309,20 @@ export const WRONG: readonly WrongWorld[] = [
     rows: { 'bound-role': 'not measured' },
   },
   {
+    because: 'a policy of the organization denies each call from a task but those of its agent',
+    options: BOUND,
+    make: iamAnswers('both'),
+    rows: { 'bound-role': 'not measured' },
+    says: { 'bound-role': 'for their own too' },
+  },
+  {
+    because: 'AWS refuses the condition, so no task can protect itself',
+    options: BOUND,
+    make: ecsIs('bound-role'),
+    rows: { lease: 'not measured', 'bound-role': 'not' },
+    says: { 'bound-role': 'the protection of the task itself' },
+  },
+  {
     because: 'the bound role refuses the lease too',
     options: BOUND,
     make: ecsIs('lease'),
@@ -381,4 +395,16 @@ export const RIGHT: readonly RightWorld[] = [
     unmeasured: ['role-can', 'role-cannot-stop'],
   },
   { because: 'roles are bound to their pools', options: BOUND, make: iamAnswers('denied') },
+  {
+    because: 'IAM learns of a bound role after two minutes',
+    options: BOUND,
+    make: (lab) => {
+      iamAnswers('denied')(lab);
+      ecsIs('bound-role')(lab);
+    },
+    onWait: (lab) => {
+      const { ecs } = lab.world;
+      if (ecs.tasks().some(({ state }) => state.exitCode === 79)) ecs.wrong = undefined;
+    },
+  },
 ];
