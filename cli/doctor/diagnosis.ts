@@ -27,6 +27,7 @@ import { checkLicence, checkOrganizations, organizationNames, organizationOf } f
 import { checkCredentials, renewalAdvice } from './credentials.ts';
 import { checkDeployment } from './deployment/deployment.ts';
 import { checkKeyFunction, keyCheckOf } from './key-function.ts';
+import { checkSharing } from './shared-cluster.ts';
 
 export async function checkAll(context: DoctorContext): Promise<readonly Check[]> {
   const { config, clients, found: cluster, until, cliEnvironment } = context;
@@ -77,6 +78,7 @@ export async function checkAll(context: DoctorContext): Promise<readonly Check[]
     ...keyFunction,
     ...role,
     ...inCluster,
+    ...checkSharing(config),
     ...deployed,
     ...(await checkDeeply(context, known, coder)),
   ];

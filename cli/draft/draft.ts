@@ -30,16 +30,23 @@ export type Draft = {
 
 type TagSet = Omit<DraftPool, 'name' | 'key'>;
 
+type Choices = {
+  readonly keyPrefix: string | undefined;
+  readonly most: number;
+  /** Whether further stacks serve this coderd. @default false */
+  readonly isOneOfSeveral?: boolean;
+};
+
 export function draftPools(
   surveyed: readonly OrganizationTemplates[],
   builds: Builds,
-  { keyPrefix, most }: { readonly keyPrefix: string | undefined; readonly most: number },
+  { keyPrefix, most, isOneOfSeveral = false }: Choices,
 ): Draft {
   const [own, scoped] = partition(surveyed.flatMap(tagSetsOf), ({ tags }) => tags.scope !== 'user');
   // if there are too many, keep those of the most templates
   const ranked = own.toSorted(by(({ templates }) => -templates.length));
   const [kept, others] = partition(own, (tagSet) => ranked.indexOf(tagSet) < most);
-  const names = poolNames([...kept, ...others]);
+  const names = poolNames([...kept, ...others], isOneOfSeveral);
   const pools = [...kept, ...others].map((tagSet, index): DraftPool => {
     const name = names[index] ?? '';
     return { name, ...tagSet, ...(keyPrefix === undefined ? {} : { key: `${keyPrefix}/${name}` }) };
@@ -111,8 +118,8 @@ const REFUSED_BY_CODERD = ['built-in', 'user-auth', 'psk'];
 const YES = ['', 'true', 'yes', 'on'];
 
 /** The names in the order of the tag sets, each different. */
-export function poolNames(tagSets: readonly TagSetOf[]): readonly string[] {
-  const hasSeveral = new Set(tagSets.map(({ organization }) => organization)).size > 1;
+export function poolNames(tagSets: readonly TagSetOf[], isOneOfSeveral = false): readonly string[] {
+  const hasSeveral = isOneOfSeveral || new Set(tagSets.map(({ organization }) => organization)).size > 1;
   const taken = new Set(REFUSED_BY_CODERD);
   return tagSets.map((tagSet) => {
     const name = freeName(candidatesFor(tagSet, hasSeveral), taken);

@@ -11,6 +11,8 @@ export type DraftOptions = {
   readonly url?: string;
   readonly tokenSecret?: string;
   readonly organization?: readonly string[];
+  /** The name of the stack. The pools' names then have that of their organization: other stacks may have the same tags. */
+  readonly stack?: string;
   /** Undefined: managed keys. */
   readonly keyPrefix?: string;
   readonly proxy?: string;
@@ -42,14 +44,14 @@ export function gatherInputs(options: DraftOptions, { environment }: CliEnvironm
     throw new UsageError('no URL of coderd given. Add --url https://coder.example.com, or set CODER_URL');
   const secret = options.tokenSecret ?? DEFAULT_TOKEN_SECRET;
   const caBundle = options.caBundle === undefined ? undefined : readBundle(options.caBundle);
-  const { proxy, keyPrefix } = options;
+  const { proxy, keyPrefix, stack } = options;
   const coder = {
     url: url.replace(/\/+$/, ''),
     token: { secret },
     ...(proxy === undefined ? {} : { proxy }),
     ...(options.caBundle === undefined ? {} : { caBundle: besideConfig(options.caBundle, options.config) }),
   };
-  refuseWrong(coder, keyPrefix);
+  refuseWrong({ coder, keyPrefix, stack });
   return { coder, caBundle };
 }
 
@@ -73,13 +75,20 @@ const FLAGS: Readonly<Record<string, string>> = {
   'coder.proxy': '--proxy',
   'coder.caBundle': '--ca-bundle',
   'pools[0].key.secret': '--key-prefix',
+  'aws.stack': '--stack',
+};
+
+type Checked = {
+  readonly coder: CoderSettings;
+  readonly keyPrefix: string | undefined;
+  readonly stack: string | undefined;
 };
 
 /** Before the first request: a token that was pasted as the name of its secret must not travel. */
-function refuseWrong(coder: CoderSettings, keyPrefix = 'coder/keys'): void {
+function refuseWrong({ coder, keyPrefix = 'coder/keys', stack }: Checked): void {
   const pool = { name: 'pool', organization: 'default', key: { secret: `${keyPrefix}/pool` } };
   try {
-    checkConfig({ coder, pools: [pool] });
+    checkConfig({ coder, pools: [pool], aws: { stack } });
   } catch (cause) {
     if (!(cause instanceof ConfigError)) throw cause;
     const problems = cause.problems.map(

@@ -11,9 +11,10 @@ type Drafted = {
   readonly image: string | undefined;
   /** The path of the JSON Schema, if it lies beside the file. */
   readonly schema?: string | undefined;
+  readonly stack?: string | undefined;
 };
 
-export function settingsText({ draft, coder, image, schema }: Drafted): string {
+export function settingsText({ draft, coder, image, schema, stack }: Drafted): string {
   const { pools } = draft;
   const isManaged = pools.some(({ key }) => key === undefined);
   const document = new Document({
@@ -21,6 +22,7 @@ export function settingsText({ draft, coder, image, schema }: Drafted): string {
     ...(isManaged ? { managedKeys: { token: { secret: KEY_TOKEN_SECRET } } } : {}),
     ...(image === undefined ? {} : { defaults: { image } }),
     pools: pools.map(settingsOf),
+    ...(stack === undefined ? {} : { aws: { stack } }),
   });
   document.commentBefore = [
     ...(schema === undefined ? [] : [` yaml-language-server: $schema=${schema}`]),
@@ -34,7 +36,8 @@ export function settingsText({ draft, coder, image, schema }: Drafted): string {
   makeFlow(document, ['coder', 'token']);
   makeFlow(document, ['managedKeys', 'token']);
   spaceSections(document);
-  document.comment = AWS;
+  document.comment =
+    stack === undefined ? `${AWS_TEXT}\n aws:\n${AWS_SETTINGS}` : `${AWS_TEXT}\n${AWS_SETTINGS}`;
   return document.toString({ lineWidth: 0, flowCollectionPadding: true });
 }
 
@@ -62,10 +65,9 @@ function templatesText({ templates }: DraftPool): string {
 }
 
 /** The stack makes everything that this section does not name. */
-const AWS = ` By default "cdk deploy" creates a VPC with a NAT gateway, a cluster and a topic for alarms. To use your
- own, and to get mail, uncomment and edit:
- aws:
-   network: { vpc: vpc-0123456789abcdef0, subnets: [subnet-0123456789abcdef0, subnet-0fedcba9876543210] }
+const AWS_TEXT = ` By default "cdk deploy" creates a VPC with a NAT gateway, a cluster and a topic for alarms. To use your
+ own, and to get mail, uncomment and edit:`;
+const AWS_SETTINGS = `   network: { vpc: vpc-0123456789abcdef0, subnets: [subnet-0123456789abcdef0, subnet-0fedcba9876543210] }
    cluster: platform
    alarms: { emails: [platform@example.com] }`;
 

@@ -39,7 +39,11 @@ export async function writeDraft(
     const draft = await surveyCoderd({ coderd, account, options, cliEnvironment });
     const image = imageOf(account);
     const schema = schemaBeside(options.config);
-    write(options.config, settingsText({ draft, coder, image, schema }), cliEnvironment);
+    write(
+      options.config,
+      settingsText({ draft, coder, image, schema, stack: options.stack }),
+      cliEnvironment,
+    );
     const { version, user } = account;
     return {
       version: 1,
@@ -67,9 +71,9 @@ async function surveyCoderd(given: {
   };
   const doing = 'reading templates and workspaces from coderd';
   const { surveyed, builds } = await whileWorking(doing, cliEnvironment, read);
-  const { keyPrefix } = options;
+  const { keyPrefix, stack } = options;
   const most = keyPrefix === undefined ? MOST_MANAGED : MOST_POOLS;
-  const draft = draftPools(surveyed, builds, { keyPrefix, most });
+  const draft = draftPools(surveyed, builds, { keyPrefix, most, isOneOfSeveral: stack !== undefined });
   refuseEmpty(draft);
   return draft;
 }

@@ -71,10 +71,10 @@ async function writeConfig({ situation, session, cliEnvironment, say }: Given): 
   // as long as the draft reads the token from this variable
   const CODER_SESSION_TOKEN = session?.token.reveal();
   const environment = { ...cliEnvironment.environment, CODER_SESSION_TOKEN };
-  const { file, named, url = '' } = situation;
+  const { file, named, stack, url = '' } = situation;
   const organization = named.length === 0 ? {} : { organization: named };
   const result = await writeDraft(
-    { url, config: file, json: false, ...organization },
+    { url, config: file, json: false, ...organization, ...(stack !== undefined && { stack }) },
     { ...cliEnvironment, environment },
   );
   say(`\n${poolsText(result)}\n\n`);

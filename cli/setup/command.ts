@@ -45,6 +45,10 @@ export function addSetupCommand(program: Command, { cliEnvironment, exitWith }: 
     .option('--url <url>', 'URL of coderd (default: CODER_URL, then that of coder login)')
     .option('--organization <name...>', 'organizations to cover in a new configuration (default: all)')
     .option(
+      '--stack <name>',
+      'CloudFormation stack of a new configuration, for a cluster of its own (default: CoderProvisionerAutoscaler)',
+    )
+    .option(
       '--builds-per-day <n>',
       'builds on a working day, for the costs (default: the last 7 days)',
       countTo(1e6),
@@ -161,13 +165,13 @@ async function lookAround(
   { session, coder, aws, problem }: Eyes,
   { now, environment }: CliEnvironment,
 ): Promise<Situation> {
-  const { config: file, url, organization: named = [] } = options;
+  const { config: file, url, organization: named = [], stack } = options;
   const loaded = loadIfThere(file);
   const config = loaded === 'missing' || 'problem' in loaded ? loaded : { value: loaded.value.config };
   const unseen: Situation = {
     file,
     config,
-    named,
+    ...{ named, stack },
     hasApp: existsSync('cdk.json'),
     lacksCdk: existsSync('infra/app.ts') && !existsSync('node_modules/.bin/cdk'),
     url: session?.url ?? (url || environment.CODER_URL || undefined),

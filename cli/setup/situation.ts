@@ -57,6 +57,8 @@ export type Situation = {
   readonly lacksCdk?: boolean;
   /** As asked for; empty: all that coderd lists. */
   readonly named: readonly string[];
+  /** The stack that a new configuration names. @default none */
+  readonly stack?: string | undefined;
   readonly url: string | undefined;
   readonly coder: Seen<CoderSeen>;
   readonly aws: Seen<AwsSeen>;

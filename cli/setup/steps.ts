@@ -1,4 +1,6 @@
 /** Plans the steps of `autoscaler setup` from what was seen. Pure; `acts.ts` does the steps. */
+
+import { DEFAULT_STACK } from '../../lambda/config/schema/aws-schema.ts';
 import { sum, unique } from '../../lambda/decision/model/collections.ts';
 import { needsServiceAccounts } from '../../lambda/decision/model/version.ts';
 import { few, some } from '../../lambda/explain/format.ts';
@@ -146,10 +148,11 @@ function problemOf({ coder, aws }: Situation, side: Side, asOwner: boolean): str
 }
 
 function planConfig(situation: Situation): Plan {
-  const { config, file, named, url } = situation;
+  const { config, file, named, url, stack } = situation;
   const deployment = valueIn(config);
   const organizations = named.length === 0 ? [] : ['--organization', ...named];
-  const meant = ['--url', url ?? 'https://coder.example.com', ...organizations, ...option(situation)];
+  const own = stack === undefined ? [] : ['--stack', stack];
+  const meant = ['--url', url ?? 'https://coder.example.com', ...organizations, ...own, ...option(situation)];
   const draft = shellLine(['npx', 'autoscaler', 'setup', '--draft', ...meant]);
   return plan(situation, {
     title: `Configuration ${file}`,
@@ -157,11 +160,21 @@ function planConfig(situation: Situation): Plan {
       deployment &&
       `${some(deployment.pools.length, 'pool')}: ${few(deployment.pools.map(({ name }) => name))}`,
     blocked: typeof config === 'object' && 'problem' in config ? { why: config.problem } : undefined,
-    todo: `Writes ${file} with a pool for each organization and each set of tags of a template. The stack makes their keys (key: managed).`,
+    todo: `Writes ${file} with a pool for each organization and each set of tags of a template. The stack makes their keys (key: managed).${sharingText(situation)}`,
     commands: [`CODER_SESSION_TOKEN=${SHELL_TOKEN} ${draft}`],
     needs: ['coder'],
     asks: 'yes',
   });
+}
+
+/** Where the new file would have pools of several organizations: the choice of one cluster or one for each. */
+function sharingText({ named, coder }: Situation): string {
+  const names = named.length > 0 ? named : (valueIn(coder)?.organizations ?? []).map(({ name }) => name);
+  const [, second] = names;
+  if (second === undefined) return '';
+  const words = ['npx', 'autoscaler', 'setup', '--organization', second, '--config', `${second}.yaml`];
+  const command = shellLine([...words, '--stack', `${DEFAULT_STACK}-${second}`]);
+  return ` Its organizations (${few(names)}) then share one cluster, where a build of one can end builds of another (docs/deploy.md, "Shared clusters"). If they must not, answer n and make a file and a stack for each, as for ${second}: ${command}`;
 }
 
 function planUsers(situation: Situation): Plan {

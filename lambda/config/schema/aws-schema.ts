@@ -140,7 +140,8 @@ const tagValue = z
     'is not the value of an AWS tag; use at most 256 letters, digits, spaces and _ . : / = + - @',
   );
 
-const STACK = 'CoderProvisionerAutoscaler';
+/** The name of the stack if the file says none. */
+export const DEFAULT_STACK = 'CoderProvisionerAutoscaler';
 
 export const aws = z
   .strictObject({
@@ -150,7 +151,7 @@ export const aws = z
         /^[A-Za-z][A-Za-z0-9-]{0,127}$/,
         'is not the name of a CloudFormation stack; use at most 128 letters, digits and hyphens, and begin with a letter',
       )
-      .default(STACK)
+      .default(DEFAULT_STACK)
       .meta({
         description: 'Name of the CloudFormation stack. Each deployment in an account needs its own.',
       }),

@@ -285,3 +285,17 @@ function argumentsOf(lines: readonly string[]): readonly string[] {
   rmSync(cwd, { recursive: true });
   return [...stderr.matchAll(/<(.*)>/g)].map(([, word = '']) => word);
 }
+
+it('offers a cluster for each organization before it writes a file that shares one', () => {
+  const organizations = ['default', 'data'].map((name) => ({ id: `id-${name}` as OrganizationId, name }));
+  const planned = (named: readonly string[], stack?: string) => {
+    const seen = situation({ coder: { organizations } });
+    const [config] = planSteps({ ...seen, config: 'missing', named, stack });
+    return { says: config?.says, command: config?.commands.join() };
+  };
+  expect(planned([]).says).toContain(
+    'a build of one can end builds of another (docs/deploy.md, "Shared clusters"). If they must not, answer n and make a file and a stack for each, as for data: npx autoscaler setup --organization data --config data.yaml --stack CoderProvisionerAutoscaler-data',
+  );
+  expect(planned(['data']).says).not.toContain('share');
+  expect(planned(['data'], 'Data').command).toContain('--organization data --stack Data');
+});
