@@ -5,17 +5,15 @@ import { type Check, ok, warn } from './check/check.ts';
 
 const NAME = 'shared cluster';
 
-/** No check without pools of several organizations. */
+/** No check without pools of several organizations, or if a person has said that they may share. */
 export function checkSharing({ pools: all, aws }: Deployment): readonly Check[] {
   const pools = all.filter(({ retiring }) => !retiring);
   const organizations = [...new Set(pools.map(({ organization }) => organization))];
-  if (organizations.length < 2) return [];
+  if (organizations.length < 2 || aws.bindTaskRoles === false) return [];
   const unbound = pools.filter(({ bindTaskRole }) => bindTaskRole !== true);
   if (unbound.length === 0)
     return [ok(NAME, 'a build can change the protection of tasks of its own pool only')];
   const shared = `organizations ${few(organizations)} share one cluster`;
-  if (aws.bindTaskRoles === false)
-    return [ok(NAME, `${shared}, and bindTaskRoles: false says that they may`)];
   const who = aws.bindTaskRoles ? few(unbound.map(({ name }) => `"${name}"`)) : 'any pool';
   const own = unbound.filter(({ taskRole }) => taskRole.kind === 'existing').map(({ name }) => `"${name}"`);
   const yours =

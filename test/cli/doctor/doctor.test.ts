@@ -43,7 +43,8 @@ async function doctor({
 }: Case = {}): Promise<Answer> {
   const lab = await start({ pools, organizations: ['default', 'data'], ...options });
   const { world } = lab;
-  const config = labConfig(lab.coderdUrl, pools) as unknown as Draft;
+  const settings = { ...labConfig(lab.coderdUrl, pools), aws: { bindTaskRoles: false } };
+  const config = settings as unknown as Draft;
   config.pools[0].secrets = { TF_TOKEN: { secret: 'terraform/token' } };
   world.secrets.put('terraform/token', 'terraform-secret');
   broken?.(world, config);

@@ -26,12 +26,7 @@ it.each([
     because: 'roles are not bound',
   },
   { pools: [a, b], aws: { bindTaskRoles: true }, says: ['ok', 'of its own pool only'], because: 'they are' },
-  {
-    pools: [a, b],
-    aws: { bindTaskRoles: false },
-    says: ['ok', 'bindTaskRoles: false says that they may'],
-    because: 'a person has decided',
-  },
+  { pools: [a, b], aws: { bindTaskRoles: false }, says: [], because: 'a person has decided' },
   {
     pools: [a, { ...b, taskRole }],
     aws: { bindTaskRoles: true },
