@@ -95,7 +95,11 @@ describe('after a build, which others often follow', () => {
     { recent: alone({}, 10 * MINUTE - SECOND), expected: SOON, because: 'a second wave may come' },
     { recent: alone({}, 10 * MINUTE), expected: NEXT, because: 'ten minutes have passed' },
     { recent: alone({ initiator_id: PREBUILDS_USER }, MINUTE), expected: NEXT, because: 'coderd made it' },
-    { recent: alone({ reason: 'autostart', metadata: { workspace_id: 'w' } }, MINUTE), expected: NEXT, because: 'it was foreseen' },
+    {
+      recent: alone({ reason: 'autostart', metadata: { workspace_id: 'w' } }, MINUTE),
+      expected: NEXT,
+      because: 'it was foreseen',
+    },
   ])('is $expected ms, because $because', ({ recent, expected }) => {
     expect(deliberateOn({ recent, pools: { cpu: {} } }).plan.lookAgainAfterMs).toBe(expected);
   });

@@ -8,7 +8,7 @@ import { POOL_TAG } from '../../../lambda/decision/model/service-tags.ts';
 import type { Task } from '../../../lambda/decision/model/snapshot.ts';
 import { displayTags } from '../../../lambda/decision/model/tags.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../lambda/decision/model/units.ts';
-import { provisionerOf } from '../../../lambda/decision/supply/daemons.ts';
+import { provisionerOf } from '../../../lambda/decision/supply/rows/daemons.ts';
 import { some } from '../../../lambda/explain/format.ts';
 import type { Bench } from '../bench/bench.ts';
 import { pushBuild } from '../bench/build.ts';

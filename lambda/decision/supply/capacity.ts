@@ -84,8 +84,8 @@ export function countListed({ starts }: PoolView): number {
 }
 
 /**
- * A pool whose new role is untried launches one task. One whose last starts failed launches few tasks until one succeeds. If many fail together, ECS waits
- * for minutes before it starts another (docs/internals/aws.md §2).
+ * A pool whose new role is untried launches one task. One whose last starts failed launches few tasks until one
+ * succeeds: if many fail together, ECS waits for minutes before it starts another (docs/internals/aws.md §2).
  */
 function fewLaunches(view: PoolView, starting: number): number {
   const { neverRan } = view.failing;

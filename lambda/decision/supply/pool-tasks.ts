@@ -10,7 +10,7 @@ import { boundToLease, isKeptRunning, type TaskRow } from './rows/task-row.ts';
 import { type FailingStarts, type Lateness, lateSince, type Start } from './starts.ts';
 import { deriveTaskView, lacksGuard, type TaskInput, type TaskView, withOneStart } from './task-state.ts';
 
-export type PoolTasks = Pick<PoolStarts, 'startTime' | 'placement'> & {
+export type PoolTasks = Pick<PoolStarts, 'startTime' | 'placement' | 'isRoleUntried'> & {
   readonly failing: FailingStarts;
   /** All tasks that ECS intends to keep running, in order of ARN. */
   readonly tasks: readonly TaskView[];
@@ -25,12 +25,7 @@ export function judgeTasks({ facts, rows }: PoolRows, snapshot: Snapshot, now: E
   const { configured, service } = facts;
   const credentials = deriveCredentials(configured, snapshot, now);
   const starts = rows.map((row) => judgeStart(row, snapshot.coder.unlicensedAt, now));
-  const { startTime, placement, failures, lateAfterMs } = startsOf(
-    starts,
-    { ...facts, credentials },
-    snapshot,
-    now,
-  );
+  const { failures, lateAfterMs, ...known } = startsOf(starts, { ...facts, credentials }, snapshot, now);
   const isFailing = failures.keepsEnding;
   const views = viewsOf(starts, facts, { now, lateAfterMs, isFailing });
   // a task that starts without a guard gets its daemon at once
@@ -39,7 +34,7 @@ export function judgeTasks({ facts, rows }: PoolRows, snapshot: Snapshot, now: E
   );
   const tasks = isFailing && hasGuards ? withOneStart(views) : views;
   const failing = withShutOut(failures, { tasks, service, hasGuards, now });
-  return { startTime, placement, failing, tasks, starts, credentials };
+  return { ...known, failing, tasks, starts, credentials };
 }
 
 type JudgedStart = TaskRow & Start & Pick<TaskView, 'isRefused'>;

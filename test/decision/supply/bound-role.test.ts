@@ -5,6 +5,7 @@ import type { PoolConfig } from '../../../lambda/decision/model/config.ts';
 import type { Service, Task } from '../../../lambda/decision/model/snapshot.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import { isRoleUntried } from '../../../lambda/decision/supply/bound-role.ts';
+import type { Start } from '../../../lambda/decision/supply/starts.ts';
 
 const NOW = 1_772_442_000_000 as EpochMs;
 
@@ -46,11 +47,14 @@ it.each<Row>([
     taskDefinition: 'f:2',
     deployments: [{ status: 'PRIMARY', id: 'd', ...(createdAt && { createdAt }) }],
   } as unknown as Service;
-  const starts = {
-    tasks: all,
-    registration: ({ taskArn }: Task) => (taskArn.endsWith('daemon') ? NOW : 'never'),
-  } as const;
-  const leasedAt = ({ taskArn }: Task) => (taskArn.endsWith('lease') ? NOW - MINUTE_MS : undefined);
+  const starts = all.map((task): Start => {
+    const { taskArn } = task;
+    return {
+      task,
+      registered: taskArn.endsWith('daemon') ? NOW : 'never',
+      leasedAt: taskArn.endsWith('lease') ? NOW - MINUTE_MS : undefined,
+    };
+  });
   const pool = { bindTaskRole: isBound } as PoolConfig;
-  expect(isRoleUntried(pool, starts, { service, now: NOW, leasedAt })).toBe(expected);
+  expect(isRoleUntried(pool, starts, service, NOW)).toBe(expected);
 });
