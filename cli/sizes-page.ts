@@ -7,12 +7,10 @@ import {
   BUSY,
   costOf,
   costOfEvents,
-  costOfStaticFleet,
   ENDPOINTS_MONTH,
   ownDollars,
   QUIET,
   totalOf,
-  USUAL,
 } from './cost/cost.ts';
 import { BUILDS } from './cost/task-hours.ts';
 
@@ -59,41 +57,32 @@ function sizesTable(sizes: readonly Sized[]): string {
     coderd,
     database,
     dollars(totalOf(costOf(deployment, QUIET))),
-    dollars(totalOf(costOf(deployment, USUAL))),
     dollars(totalOf(costOf(deployment, BUSY))),
-    dollars(staticFleet(deployment, builds)),
   ]);
-  return table(
-    ['users', 'builds at once = `maxTasks`', 'coderd', 'database', 'quiet', 'usual', 'busy', 'fixed fleet'],
-    rows,
-  );
-}
-
-function staticFleet({ pools: [pool] }: Deployment, builds: number): number {
-  return pool === undefined ? 0 : costOfStaticFleet(pool, builds);
+  return table(['users', 'builds at once = `maxTasks`', 'coderd', 'database', 'quiet', 'busy'], rows);
 }
 
 function linesTable({ deployment, users }: Sized): string {
-  const loads = [QUIET, USUAL, BUSY].map((load) => costOf(deployment, load));
+  const loads = [QUIET, BUSY].map((load) => costOf(deployment, load));
   const rows = (loads[0] ?? []).flatMap(({ what }, line) => {
     const amounts = loads.map((lines) => lines[line]?.dollars ?? 0);
     return amounts.some((amount) => amount > 0) ? [[what, ...amounts.map(cents)]] : [];
   });
   const total = ['**all**', ...loads.map((lines) => cents(totalOf(lines)))];
-  const events = [QUIET, USUAL, BUSY].map((load) => costOfEvents(deployment, load));
+  const events = [QUIET, BUSY].map((load) => costOfEvents(deployment, load));
   const more = [
     ['with GuardDuty, besides', ...events.map(({ guardDuty }) => cents(guardDuty))],
     ['with a second CloudTrail trail, besides', ...events.map(({ secondTrail }) => cents(secondTrail))],
   ];
-  return table([`${users} users`, 'quiet', 'usual', 'busy'], [...rows, total, ...more]);
+  return table([`${users} users`, 'quiet', 'busy'], [...rows, total, ...more]);
 }
 
 function eventsOf([size]: readonly Sized[]): string {
-  const [quiet = 0, usual = 0] = [QUIET, USUAL].map((load) =>
+  const [quiet = 0, busy = 0] = [QUIET, BUSY].map((load) =>
     size === undefined ? 0 : costOfEvents(size.deployment, load).calls / 1e6,
   );
   return [
-    `CloudTrail makes a management event of each call to AWS: ${quiet.toFixed(1)} million a month in a quiet month, ${usual.toFixed(1)} in a usual one.`,
+    `CloudTrail makes a management event of each call to AWS: ${quiet.toFixed(1)} million a month in a quiet month, ${busy.toFixed(1)} in a busy one.`,
     'The first trail is free, but GuardDuty and each further trail that records management events bill them. In a cluster',
     'that you name (`aws.cluster`) a look lists the tasks of each pool, which is two calls a pool instead of two for all.',
   ].join('\n');
@@ -115,7 +104,7 @@ const ASSUMPTIONS = `\`aws.network.endpoints\` adds ${dollars(ENDPOINTS_MONTH)} 
 metric for the hours in which it gets a value, so those of daemons and waits cost nothing while there are none.
 
 **Assumed:** prices of us-east-1 in 2026, on demand, without free tiers and discounts; other Regions cost up to a quarter
-more. A month has 730 hours. *Usual* keeps ${percent(USUAL.share)} of \`max\` busy, *busy* ${percent(BUSY.share)}, from Monday to Friday, 10 hours a day. A build
+more. A month has 730 hours. *Busy* keeps ${percent(BUSY.share)} of \`max\` busy, from Monday to Friday, 10 hours a day. A build
 takes ${BUILDS.minutes} minute, and the forecast does not know ${percent(BUILDS.unforeseen)} of them. A task downloads ${ASSUMED.gbPerBusyTaskHour} GB an hour through the NAT gateway
 while it builds. AWS bills ${ASSUMED.lookS} s for a look; there is one a minute, and one every ${ASSUMED.autoMs / 1000} s in working hours.`;
 

@@ -16,8 +16,6 @@ import { BUILDS, buildHours, type Load, taskHours, WORK_DAY_MINUTES, WORK_HOURS 
 
 /** No builds: only floors and schedules cost money. */
 export const QUIET: Load = { share: 0 };
-/** A usual working day: in the trace `1k-users`, 2.6 of 60 tasks are busy on average in working hours. */
-export const USUAL: Load = { share: 0.04 };
 /** A day on which people build all the time. */
 export const BUSY: Load = { share: 0.35 };
 

@@ -1,8 +1,8 @@
 /** What pages of the documentation must have, and what their commands do. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { costOf, costOfStaticFleet, ownDollars, QUIET, totalOf, USUAL } from '../../cli/cost/cost.ts';
+import { costOfStaticFleet, ownDollars, QUIET } from '../../cli/cost/cost.ts';
 import { DEFAULT_TOKEN_SECRET, KEY_TOKEN_SECRET } from '../../cli/draft/inputs.ts';
 import { keyCommand, tokenCommand } from '../../cli/shared/credential-commands.ts';
 import { loadDeployment } from '../../lambda/config/load.ts';
@@ -61,14 +61,33 @@ it('names on all pages what the cost of the example with 1,000 users is', () => 
   const { config } = loadDeployment('examples/1k-users.yaml');
   const half = (dollars: number): string => `$${(Math.round(dollars * 2) / 2).toFixed(2)}`;
   const own = `about ${half(ownDollars(config, QUIET))}`;
-  const usual = `about $${Math.round(totalOf(costOf(config, USUAL)) / 10) * 10}.`;
   const [readme, cost] = [lines.join(' '), read('docs/cost.md')];
   expect(readme).toContain(`the autoscaler itself ${own}.`);
   expect(cost).toContain(`you pay ${own} a month`);
-  expect(readme).toContain(`A usual month of 1,000 users costs ${usual}`);
   const [pool] = config.pools;
   const one = pool === undefined ? 0 : costOfStaticFleet(pool, 1);
   expect(readme).toContain(`it costs about $${one.toFixed(0)} a month`);
+  const most = Math.round(one - ownDollars(config, QUIET));
+  expect(readme).toContain(`save $${most} a month at most`);
+  expect(readme).toContain(`instead of $${one.toFixed(0)}.`);
+});
+
+it('gives one replayed cost of 1,000 users on all pages, and none that was assumed', () => {
+  const all = [...globSync('docs/*.md'), 'README.md', 'packaging/readme/cli.md'];
+  const perMonth = all.flatMap((file) =>
+    [
+      ...read(file)
+        .replaceAll(/\s+/g, ' ')
+        .matchAll(/\$\d+ \(\$\d+ to \$\d+\) a month/g),
+    ].map(([text]) => text),
+  );
+  expect(perMonth.length).toBeGreaterThanOrEqual(2);
+  expect(new Set(perMonth).size, String(perMonth)).toBe(1);
+  const [, month = '', week = ''] =
+    /\$(\d+) \(.*would have cost \$([\d.]+) in 7 days/.exec(lines.join(' ')) ?? [];
+  // a month has 730 hours
+  expect(Math.round((Number(week) / 168) * 730)).toBe(Number(month));
+  expect(all.filter((file) => /\$1,730|\$110\b/.test(read(file)))).toEqual([]);
 });
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');

@@ -126,7 +126,8 @@ describe('backtest', () => {
 
   it('compares with the named policies, with the same figures on two threads', async () => {
     const args = ['--trace', trace, '--config', config, '--against', 'static,agent-scaler'];
-    const { runs } = await document(...args, '--workers', '2');
+    const { runs, breakEven } = await document(...args, '--workers', '2');
+    expect(breakEven, 'half an hour cannot tell builds a day').toBeUndefined();
     const policies = runs.map(({ policy }: { readonly policy: string }) => policy);
     expect([...new Set(policies)]).toEqual(['autoscaler', 'static', 'agent-scaler']);
     expect(runs[0]).toEqual(alone.runs[0]);

@@ -16,7 +16,8 @@ export const STATIC_FLEET: Policy<StaticFleetSettings> = {
     title: "Coder's validated architectures",
     url: 'https://coder.com/docs/admin/infrastructure/validated-architectures',
   },
-  grid: [1, 0.75, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05].map((share) => ({ share })),
+  // the last one is a task in each pool
+  grid: [1, 0.75, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05, 0].map((share) => ({ share })),
   start: ({ config, setDesired }, { share }) => {
     for (const pool of config.pools)
       setDesired(pool.name, fleetOf(pool, config, share), 'the fleet has a fixed size');

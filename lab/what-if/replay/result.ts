@@ -35,6 +35,29 @@ export type Backtest = {
   readonly runs: readonly PolicyRun[];
   /** The autoscaler at several prices of waiting, the lowest first. Empty: nobody asked for them. */
   readonly prices: readonly PricePoint[];
+  /** Undefined: no fixed fleet was asked for, or the trace is too short for a month. */
+  readonly breakEven?: BreakEven;
+};
+
+/** What one daemon around the clock in each pool would cost, with ever fewer builds of the trace. */
+export type BreakEven = {
+  /** One for each pool. */
+  readonly daemons: number;
+  /**
+   * The whole trace, then parts of it, the largest first. The last one decides: there one daemon costs less, or the
+   * autoscaler costs less than one daemon for which nobody waits. Neither: fewer builds were not played.
+   */
+  readonly volumes: readonly Volume[];
+};
+
+/** Dollars are for a month, with waiting and lost jobs. */
+export type Volume = {
+  readonly buildsPerDay: number;
+  /** Undefined: not replayed, since one daemon costs more there than the autoscaler does with the whole trace. */
+  readonly autoscaler: number | undefined;
+  readonly oneDaemon: number;
+  /** Of these, without waiting and lost jobs. */
+  readonly oneDaemonTasks: number;
 };
 
 export type PricePoint = Pick<PolicyRun, 'figures' | 'estimates'> & {

@@ -40,6 +40,23 @@ it.each([
   expect(renderReport({ ...BACKTEST, ...change })).toContain('All figures');
 });
 
+it('names what its dollars have in each column, and never calls them Fargate', () => {
+  expect(REPORT.match(/<th scope="(?:col|row)">tasks, launches, autoscaler<\/th>/g)).toHaveLength(3);
+  expect(REPORT).not.toMatch(/<th[^>]*>Fargate/);
+});
+
+it('shows the break-even with what both cost at each number of builds', () => {
+  const volumes = [
+    { buildsPerDay: 80, autoscaler: 45.5, oneDaemon: 91, oneDaemonTasks: 28.8 },
+    { buildsPerDay: 41, autoscaler: undefined, oneDaemon: 47, oneDaemonTasks: 28.8 },
+    { buildsPerDay: 19, autoscaler: 35, oneDaemon: 30, oneDaemonTasks: 28.8 },
+  ];
+  const report = renderReport({ ...BACKTEST, breakEven: { daemons: 1, volumes } });
+  expect(report).toContain('Break-even: between 19 and 41 builds a day.');
+  expect(report).toMatch(/>41<\/th><td>–<\/td><td><data value="47">\$47\.00</);
+  expect(REPORT).not.toContain('Break-even');
+});
+
 it('draws no prices of waiting that nobody asked for', () => {
   const report = renderReport({ ...BACKTEST, prices: [] });
   expect([REPORT, report].map((each) => /ther prices of waiting/.test(each))).toEqual([true, false]);

@@ -7,14 +7,17 @@ import {
 } from '../../../../cli/shared/cli-environment.ts';
 import { wrapLines } from '../../../../cli/shared/plain-table.ts';
 import { isoTime } from '../../../../lambda/decision/model/brands.ts';
+import { sum } from '../../../../lambda/decision/model/collections.ts';
 import { wholeNumber } from '../../../world/base/whole-number.ts';
+import { STATIC_FLEET } from '../../policies/static-fleet.ts';
 import { priceOfWaiting } from '../../replay/prices.ts';
 import type { Backtest, PoolSeries } from '../../replay/result.ts';
+import { type BreakEvenOptions, findBreakEven } from '../../search/break-even.ts';
 import { compare } from '../../search/compare.ts';
 import type { Target } from '../../search/price-search.ts';
 import { type Tuning, tune } from '../../search/tune.ts';
 import { checkWritable, writeWhole } from '../trace/whole-file.ts';
-import { amountsOf } from './amounts.ts';
+import { amountsOf, isMonthly } from './amounts.ts';
 import { cautionsOf } from './cautions.ts';
 import { type ChangeOptions, checkBefore, showChange, withBefore } from './change.ts';
 import { parseAgainst, parseValue, withRunOptions, withTraceOptions } from './options.ts';
@@ -122,21 +125,36 @@ function run(
       ...{ trace, skipped, config, against, seed, valueOfMinute, region, workerPool },
       ownDollars: monthlyOwnDollars(subject),
     };
-    const first = hasPrices ? FIRST_SHARE : 1;
-    const result = await compare({
-      ...given,
-      onProgress: (share, doing) => onProgress(share * first, doing),
-    });
+    const hasBreakEven = against.includes(STATIC_FLEET.id) && isMonthly(trace);
+    const parts = progressParts(onProgress, [1, hasBreakEven ? 1 : 0, hasPrices ? 2 : 0]);
+    const result = await compare({ ...given, onProgress: parts[0] });
     const [ours] = result.runs;
-    if (!hasPrices || ours === undefined) return { result, prices: undefined };
-    const onPrice = (share: number, doing: string) => onProgress(first + share * (1 - first), doing);
-    const prices = await tune({ ...given, target, ours, onProgress: onPrice });
-    return { result: { ...result, prices: prices.points }, prices };
+    if (ours === undefined) return { result, prices: undefined };
+    const ownDollarsOf: BreakEvenOptions['ownDollarsOf'] = (played) =>
+      monthlyOwnDollars({ trace: played, config });
+    const breakEven = hasBreakEven
+      ? { breakEven: await findBreakEven({ ...given, ownDollarsOf, ours, onProgress: parts[1] }) }
+      : {};
+    if (!hasPrices) return { result: { ...result, ...breakEven }, prices: undefined };
+    const prices = await tune({ ...given, target, ours, onProgress: parts[2] });
+    return { result: { ...result, ...breakEven, prices: prices.points }, prices };
   });
 }
 
-/** The share of the work before other prices are played. */
-const FIRST_SHARE = 1 / 3;
+type OnProgress = (share: number, doing: string) => void;
+
+/** The progress of three parts, one after the other, each with its weight. */
+function progressParts(
+  onProgress: OnProgress,
+  weights: readonly [number, number, number],
+): readonly [OnProgress, OnProgress, OnProgress] {
+  const all = sum(weights, (weight) => weight);
+  const part = (before: number, weight: number): OnProgress => {
+    return (share, doing) => onProgress((before + share * weight) / all, doing);
+  };
+  const [first, second, third] = weights;
+  return [part(0, first), part(first, second), part(first + second, third)];
+}
 
 function documentOf(backtest: Backtest) {
   const { trace, runs } = backtest;

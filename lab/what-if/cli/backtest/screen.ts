@@ -1,6 +1,7 @@
 /** Formats the result as text: headline, how sure cost and waits are, costs, tasks and jobs, assumptions. */
 import { type Column, plainTable } from '../../../../cli/shared/plain-table.ts';
 import { type Backtest, FAILURE_MINUTES, type PolicyRun } from '../../replay/result.ts';
+import { breakEvenText } from '../../report/parts/break-even.ts';
 import {
   headlineOf,
   peopleWaitOf,
@@ -18,7 +19,11 @@ import { amountsOf } from './amounts.ts';
 export function backtestText(backtest: Backtest, width?: number): string {
   const wait = peopleWaitOf(backtest);
   return [
-    [`${headlineOf(backtest)}.`, summaryOf(backtest), ...(wait ? [peopleWaitText(wait)] : [])].join('\n'),
+    [
+      ...[`${headlineOf(backtest)}.`, summaryOf(backtest)],
+      ...(wait ? [peopleWaitText(wait)] : []),
+      ...(backtest.breakEven ? [breakEvenText(backtest.breakEven) ?? []].flat() : []),
+    ].join('\n'),
     ...policyTables(backtest, width),
     assumptionsText(backtest),
   ].join('\n\n');
@@ -55,7 +60,7 @@ function costTable(rows: readonly Row[], period: string): PolicyTable {
       ...[dollars.tasks, dollars.waiting, dollars.failures, dollars.total].map(cents),
     ];
   });
-  const heads = ['wait p99', '> 60 s', '$ tasks', '$ waiting', '$ failures', '$ total'];
+  const heads = ['wait p99', '> 60 s', '$ spent', '$ waiting', '$ failures', '$ total'];
   return table([period, ...heads], ofRuns);
 }
 

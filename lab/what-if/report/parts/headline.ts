@@ -147,3 +147,6 @@ export function startSharesText(): string {
   const { network, imagePull, containerStart } = START_SHARES;
   return `${percentText(network)} of the time until a task is RUNNING is network and placement, ${percentText(imagePull)} image pull and ${percentText(containerStart)} container start`;
 }
+
+/** What `dollars.tasks` has, and `dollarsPerMonth` of a month. Only the autoscaler's own run has its own cost. */
+export const SPENT = 'tasks, launches, autoscaler';

@@ -2,6 +2,7 @@
 import { ownValue } from '../../../../lambda/decision/model/collections.ts';
 import type { Backtest, Figures, WaitFigures } from '../../replay/result.ts';
 import { cell, fold, policyHead, rowHead, tableOf } from '../parts/figure.ts';
+import { SPENT } from '../parts/headline.ts';
 import { type Html, html } from '../parts/html.ts';
 import { count, dollars, type Format, hours, seconds, share } from '../parts/numbers.ts';
 import { lengthLabel } from '../parts/times.ts';
@@ -40,7 +41,7 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
     ['launches without a job', count, ({ tasks }) => tasks.idleLaunches],
   ],
   Dollars: [
-    ['Fargate', dollars, (each) => each.dollars.tasks],
+    [SPENT, dollars, (each) => each.dollars.tasks],
     ['waiting people', dollars, (each) => each.dollars.waiting],
     ['failed jobs', dollars, (each) => each.dollars.failures],
     ['total', dollars, (each) => each.dollars.total],
