@@ -1,4 +1,4 @@
-/** `npm run docs`: writes files from the configuration's schema and examples/. `--check` only compares. */
+/** `npm run docs`: writes files from the configuration's schema, the table of metrics and examples/. `--check` only compares. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { KINDS } from '../lambda/config/schema/kinds.ts';
@@ -12,6 +12,7 @@ import {
   valuesBelow,
 } from '../lambda/config/schema/settings.ts';
 import { ownValue } from '../lambda/decision/model/collections.ts';
+import { cloudWatchBoard, grafanaBoard } from './boards.ts';
 import { renderCostLines, renderSizes } from './sizes-page.ts';
 
 export function renderJsonSchema(): string {
@@ -85,10 +86,16 @@ type Document = { readonly file: string; readonly text: string };
 
 const PAGES = ['docs/settings.md', 'docs/cost.md'];
 
+export const BOARDS = [
+  { file: 'examples/dashboards/cloudwatch.json', board: cloudWatchBoard },
+  { file: 'examples/dashboards/grafana.json', board: grafanaBoard },
+] as const;
+
 function documents(): Document[] {
   const pages = PAGES.filter((file) => existsSync(file));
   return [
     { file: 'autoscaler.schema.json', text: renderJsonSchema() },
+    ...BOARDS.map(({ file, board }) => ({ file, text: `${JSON.stringify(board(), null, 2)}\n` })),
     ...pages.map((file) => ({ file, text: renderPage(readFileSync(file, 'utf8')) })),
   ];
 }

@@ -84,6 +84,7 @@ export const CLI: PackageDefinition = {
     'autoscaler.schema.json',
     'examples/*.yaml',
     'examples/compare',
+    'examples/dashboards',
     'examples/plan',
     'examples/terraform',
     'lab/what-if/report/style.css',

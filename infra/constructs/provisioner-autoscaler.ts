@@ -14,6 +14,7 @@ import { Construct, DependencyGroup } from 'constructs';
 import { formatProblem, type Problem } from '../../lambda/config/problems/problems.ts';
 import { type Deployment, secretsOf } from '../../lambda/config/rules/deployment.ts';
 import { ownValue } from '../../lambda/decision/model/collections.ts';
+import { type AutoscalerMetric, STATISTICS } from '../../lambda/telemetry/statistics.ts';
 import { bundleKeyFunction } from './bundle.ts';
 import { clusterIn, makeCluster } from './cluster.ts';
 import { allowServices } from './encryption.ts';
@@ -30,7 +31,7 @@ import { type LogSettings, logGroup } from './shared/log-group.ts';
 import { importSecret, poolSecrets } from './shared/secrets.ts';
 import { Alarms } from './watching/alarms.ts';
 import { LogQueries } from './watching/log-queries.ts';
-import { type AutoscalerMetric, publishedMetric, STATISTICS } from './watching/look-metrics.ts';
+import { publishedMetric } from './watching/look-metrics.ts';
 
 /**
  * The whole autoscaler: network, cluster, one service for each pool, the function that scales them,

@@ -22,9 +22,10 @@ import {
   STUCK_METRIC,
   TOKEN_METRIC,
 } from '../../../lambda/telemetry/metric-names.ts';
+import type { AutoscalerMetric, Statistic } from '../../../lambda/telemetry/statistics.ts';
 import type { AutoscalerFunction } from '../function/autoscaler-function.ts';
 import { capacitiesOf, type FargateCapacity, usedQuota } from './fargate-usage.ts';
-import { type AutoscalerMetric, lookMetric, type Statistic } from './look-metrics.ts';
+import { lookMetric } from './look-metrics.ts';
 
 export type AlarmRow = {
   /** The end of the alarm's name, and the heading of its section in docs/operate.md. */
