@@ -5,6 +5,7 @@ import type { EpochMs } from '../lambda/decision/model/brands.ts';
 import { runCli } from './program.ts';
 import { UsageError } from './shared/cli-environment.ts';
 import { runningTry } from './shared/running-try.ts';
+import { cloneCommand } from './shared/shell-words.ts';
 
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   // a reader such as `head` may close the pipe early
@@ -20,7 +21,7 @@ if (variables.AUTOSCALER_CONFIG !== undefined)
   process.stderr.write('note: this is the simulated deployment of npm run try (dist/try/env)\n');
 
 process.exitCode = await runCli(args, {
-  ...(import.meta.url.endsWith('.ts') ? { command: 'npx autoscaler' } : {}),
+  ...(import.meta.url.endsWith('.ts') ? { command: cloneCommand() } : {}),
   environment: process.env,
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),

@@ -266,19 +266,19 @@ function describeOption(this: Help, option: Option): string {
 /** All but newlines and tabs. The ones for the direction of text make it look like another text. */
 const CONTROL = /[^\P{Cc}\n\t]|[\p{Bidi_Control}\p{Zl}\p{Zp}]/gu;
 
-/** The beginning of a command to type. */
+/** The beginning of a command to type. A person may type it with npx, or with the path of a clone. */
 const HINT = new RegExp(
-  `(?<!npx |by )\\bautoscaler (?=(?:${Object.values(COMMANDS)
+  `(?<!by |/)\\b(?:npx )?autoscaler (?=(?:${Object.values(COMMANDS)
     .flatMap((entries) => entries.flatMap(({ examples }) => Object.keys(examples)))
     .join('|')})\\b)`,
   'g',
 );
 
 /** They are written as JSON writes them, so a JSON document keeps its meaning. */
-function withPlainOutput({ out, err, command = 'autoscaler', ...rest }: CliEnvironment): CliEnvironment {
+function withPlainOutput({ out, err, command, ...rest }: CliEnvironment): CliEnvironment {
   // it was wrapped before, and is longer now
   const typedLine = (line: string): string => {
-    const typed = line.replaceAll(HINT, `${command} `);
+    const typed = command === undefined ? line : line.replaceAll(HINT, `${command} `);
     return typed === line ? line : wrapLines(typed, rest.columns);
   };
   // a document or a line of a trace stays as it is

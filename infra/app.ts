@@ -16,7 +16,7 @@ function chooseConfigFile(named: unknown): string {
   if (typeof named === 'string' && named !== '') return named;
   if (existsSync('autoscaler.yaml')) return 'autoscaler.yaml';
   console.error(
-    `no configuration: there is no autoscaler.yaml in ${process.cwd()}. Write one from your coderd with "npx autoscaler setup --draft", or copy autoscaler.example.yaml and edit it. To use another file, pass -c config=FILE`,
+    `no configuration: there is no autoscaler.yaml in ${process.cwd()}. Write one from your coderd with "./autoscaler setup --draft", or copy autoscaler.example.yaml and edit it. To use another file, pass -c config=FILE`,
   );
   process.exit(1);
 }

@@ -45,11 +45,20 @@ function write(dir: string, { path, contents }: GeneratedFile): void {
   writeFileSync(file, contents);
 }
 
+/** The pages name the launcher of a clone. A package has a command of npm instead. */
+function asTypedHere(page: string): string {
+  return page.replaceAll(/(?<![\w.])\.\/autoscaler(?=[\s`])/g, 'npx autoscaler');
+}
+
 function copy(pattern: string, from: string, to: string): void {
   const paths = globSync(pattern, { cwd: from });
   if (paths.length === 0)
     throw new PackagingError(`copying "${pattern}": no such file; correct packaging/definitions.ts`);
-  for (const path of paths) cpSync(join(from, path), join(to, path), { recursive: true });
+  for (const path of paths) {
+    cpSync(join(from, path), join(to, path), { recursive: true });
+    if (path.endsWith('.md'))
+      writeFileSync(join(to, path), asTypedHere(readFileSync(join(to, path), 'utf8')));
+  }
 }
 
 /** Writes the modules compiled by tsc to `outDir`, in the folders that they have in the checkout, and their `.d.ts` files if the package has types. */

@@ -3,7 +3,7 @@ import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 
 export type CliEnvironment = {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** What a person types here, for hints. @default autoscaler */
+  /** What a person types here, for hints. @default autoscaler, and npx autoscaler where setup prints a script */
   readonly command?: string;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;

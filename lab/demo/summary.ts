@@ -130,6 +130,6 @@ export function summaryText(summary: Summary, tookMs: number): string {
     `wait: p50 ${waitSeconds.p50} s, p95 ${waitSeconds.p95} s of simulated time; the demo took ${Math.round(tookMs / 1000)} s`,
     `tasks cost $${dollars.tasks.toFixed(2)}; a fixed fleet of ${tasks.peak} had cost $${dollars.fixedFleet.toFixed(2)}`,
     '',
-    'next: npm run try, which keeps a deployment running for npx autoscaler plan, status and doctor',
+    'next: npm run try, which keeps a deployment running for ./autoscaler plan, status and doctor',
   ].join('\n');
 }

@@ -99,9 +99,9 @@ it('breaks an error between words at the width of the terminal', async () => {
 });
 
 it('fits the terminal where a hint gets longer in a clone', async () => {
-  const clone = { columns: 80, command: 'npx autoscaler' };
+  const clone = { columns: 80, command: '../../autoscaler' };
   const { out } = await runIn(clone, 'doctor', '--config', 'none/try/autoscaler.yaml');
-  expect(out).toContain('npx autoscaler setup');
+  expect(out).toContain('../../autoscaler setup');
   expect(Math.max(...out.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
 });
 
@@ -143,8 +143,8 @@ describe('a table', () => {
 
 it.each([
   { args: ['validate', 'autoscaler.example.yaml'], says: 'valid; 3 pools' },
-  { args: ['validate', '--help'], says: 'Usage: npx autoscaler validate' },
-])('writes no colours and no progress into a pipe: npx autoscaler $args', ({ args, says }) => {
+  { args: ['validate', '--help'], says: 'Usage: ./autoscaler validate' },
+])('writes no colours and no progress into a pipe: ./autoscaler $args', ({ args, says }) => {
   const out = execFileSync(process.execPath, [MAIN, ...args], { encoding: 'utf8', stdio: 'pipe' });
   expect(out).not.toContain('\u001b');
   expect(out).toContain(says);

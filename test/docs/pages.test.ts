@@ -163,7 +163,7 @@ it.each(blocks)('has a block that a shell can parse: %s', (block) => {
 });
 
 it('names only shellCommands that exist', async () => {
-  const named = [...shellCommands.matchAll(/npx autoscaler (\w+)/g)].map(([, name = '']) => name);
+  const named = [...shellCommands.matchAll(/\.\/autoscaler (\w+)/g)].map(([, name = '']) => name);
   expect(named).toEqual(expect.arrayContaining(['setup', 'validate', 'doctor', 'status', 'plan']));
   for (const name of new Set(named)) expect(await run(name, '--help')).toMatchObject({ code: 0 });
 });
@@ -193,7 +193,7 @@ it('copies the image to a repository whose name doctor knows', () => {
 const page = readFileSync(new URL('../../docs/quickstart.md', import.meta.url), 'utf8');
 const MISSING = '/nowhere/autoscaler.yaml';
 /** lab/test/demo/spot.test.ts runs those that plan from examples/plan/. */
-const commands = [...page.matchAll(/^\$ npx autoscaler (.*)$/gm)]
+const commands = [...page.matchAll(/^\$ \.\/autoscaler (.*)$/gm)]
   .map(([, command = '']) => command)
   .filter((command) => !command.includes('examples/plan'));
 

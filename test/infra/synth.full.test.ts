@@ -105,7 +105,7 @@ describe('cdk synth', () => {
   it.concurrent('refuses to deploy without a configuration, and says how to get one', MINUTES_2, async () => {
     const { status, stderr } = await runApp({});
     expect(stderr).toMatch(
-      /^no configuration: there is no autoscaler\.yaml in \S+\. Write one from your coderd with "npx autoscaler setup --draft", or copy autoscaler\.example\.yaml and edit it\. To use another file, pass -c config=FILE\n$/,
+      /^no configuration: there is no autoscaler\.yaml in \S+\. Write one from your coderd with "\.\/autoscaler setup --draft", or copy autoscaler\.example\.yaml and edit it\. To use another file, pass -c config=FILE\n$/,
     );
     expect(status).toBe(1);
   });

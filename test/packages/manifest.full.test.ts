@@ -78,6 +78,12 @@ describe('the package of the construct', () => {
 });
 
 describe('the package of the CLI', () => {
+  it('names the command of npm on its pages, not the launcher of a clone', () => {
+    const pages = filesOf(CLI, 'docs/*.md').map((page) => readFileSync(join(dirOf(CLI), page), 'utf8'));
+    expect(pages.join('\n')).toContain('npx autoscaler plan');
+    expect(pages.filter((page) => /\.\/autoscaler[\s`]/.test(page))).toEqual([]);
+  });
+
   it('depends on neither a build tool nor the charting library, which are prebuilt', () => {
     const names = Object.keys(manifest(CLI).dependencies);
     expect(names).toContain('commander');

@@ -7,7 +7,7 @@ import { join, relative } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { runningTry } from '../../../cli/shared/running-try.ts';
-import { quoted } from '../../../cli/shared/shell-words.ts';
+import { cloneCommand, quoted } from '../../../cli/shared/shell-words.ts';
 import type { WatchServer } from '../../../cli/watch/server.ts';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { some } from '../../../lambda/explain/format.ts';
@@ -18,7 +18,7 @@ import { openPage } from '../function/page.ts';
 import { changeEvent, eventText, paintFor, type ScreenEvent } from '../screen/event.ts';
 import { FolderError, type RunningTry, startBeforeSetup, startDeployment } from './deployment.ts';
 
-/** Where `npx autoscaler` finds it by itself. */
+/** Where the commands of a clone find it by themselves. */
 const FOUND = join('dist', 'try');
 const MOST_HOURS = 24;
 const PARENT_CHECK_MS = 500;
@@ -116,7 +116,7 @@ function introduction({ jobs }: RunningTry): string {
         ]),
     '',
     ...(beforeSetup ? SETUP_COMMANDS : [...COMMANDS, ...(prove === undefined ? [] : ['prove proving'])]).map(
-      (command) => `  npx autoscaler ${command}`,
+      (command) => `  ${cloneCommand()} ${command}`,
     ),
     '',
     'docs/quickstart.md explains what you see. Events and changes follow here:',

@@ -97,9 +97,9 @@ it('loses builds on Spot only by interruptions, has each of them in the ledger, 
 // The example in examples/plan/, and docs/quickstart.md, which shows its plan.
 
 const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
-const PROMPT = '$ npx autoscaler ';
+const PROMPT = '$ ./autoscaler ';
 /** Command and output of each block that plans from the example. */
-const shown = [...read('docs/quickstart.md').matchAll(/^```\n\$ npx autoscaler (.*)\n([\s\S]*?)^```$/gm)]
+const shown = [...read('docs/quickstart.md').matchAll(/^```\n\$ \.\/autoscaler (.*)\n([\s\S]*?)^```$/gm)]
   .map(([, command = '', output = '']) => ({ command, output }))
   .filter(({ command }) => command.includes('examples/plan'));
 

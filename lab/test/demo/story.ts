@@ -24,7 +24,7 @@ const STORY: readonly RegExp[] = [
   /^autostarts from zero: coderd started 5 of 5 workspaces$/,
   /^guards: (\d+) processes of the real guard\.sh started, \1 exited by themselves$/,
   /^wait: p50 [\d.]+ s, p95 [\d.]+ s of simulated time; the demo took \d+ s$/,
-  /^next: npm run try, which keeps a deployment running for npx autoscaler plan, status and doctor$/,
+  /^next: npm run try, which keeps a deployment running for \.\/autoscaler plan, status and doctor$/,
 ];
 
 type Cause = {
