@@ -12,7 +12,7 @@ import {
   DEFAULT_CONFIG,
   UsageError,
 } from './shared/cli-environment.ts';
-import { type Costs, costsOf, costText, priceNotes } from './shared/cost-text.ts';
+import { type Costs, costsOf, costText, priceNotes, quotaNotes } from './shared/cost-text.ts';
 import { readConfig } from './shared/live-options.ts';
 import { wrapLines } from './shared/plain-table.ts';
 
@@ -95,7 +95,7 @@ function costLines(deployment: Deployment, builds: number | undefined): readonly
   return [
     `Expected cost of the deployment: ${costText(deployment, builds)}.`,
     builds === undefined ? NO_BUILDS : ASSUMPTIONS,
-    ...priceNotes(deployment.pools).map((note) => `${note}.`),
+    ...[...quotaNotes(deployment), ...priceNotes(deployment.pools)].map((note) => `${note}.`),
     'Prices are those of us-east-1 (docs/cost.md).',
   ];
 }

@@ -4,6 +4,7 @@ import { unique } from '../../lambda/decision/model/collections.ts';
 import { some } from '../../lambda/explain/format.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
 import { DEFAULT_TOKEN_SECRET, KEY_TOKEN_SECRET } from '../draft/inputs.ts';
+import { mostVcpus } from '../shared/cost-text.ts';
 import { AUTOSCALER_USER, KEYS_USER } from '../shared/credential-commands.ts';
 import type { ServiceRole } from '../shared/service-role.ts';
 
@@ -173,21 +174,13 @@ export function shortQuotas(needs: readonly QuotaNeed[]): readonly QuotaNeed[] {
   return needs.filter(({ has, vcpus }) => has !== undefined && has < vcpus);
 }
 
-/** CPU units of the largest tasks that these pools may have at once. */
-function mostCpu(pools: readonly Pick<DeployedPool, 'cpu' | 'max'>[], maxTasks: number): number {
-  const [first, ...rest] = pools.toSorted((a, b) => b.cpu - a.cpu);
-  if (first === undefined || maxTasks <= 0) return 0;
-  const tasks = Math.min(first.max, maxTasks);
-  return tasks * first.cpu + mostCpu(rest, maxTasks - tasks);
-}
-
 /** The vCPUs of all pools at their max, within limits.maxTasks, and those of the account. */
 export function quotaNeeds({ config, aws }: Situation): readonly QuotaNeed[] {
   const { pools = [], limits } = valueIn(config) ?? {};
   return QUOTAS.flatMap((quota) => {
     const own = partsOn(quota.isSpot ? 'spot' : 'on-demand', pools);
     if (own.length === 0) return [];
-    const vcpus = Math.ceil(mostCpu(own, limits?.maxTasks ?? 0) / 1024);
+    const vcpus = mostVcpus(own, limits?.maxTasks ?? 0);
     const found = valueIn(aws)?.quotas.get(quota.code);
     const has = found && Math.max(found.vcpus, found.requested ?? 0);
     const needing = own.map(({ name, max, cpu }) => `${name} (max ${max} of ${some(cpu / 1024, 'vCPU')})`);

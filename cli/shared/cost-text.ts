@@ -1,6 +1,6 @@
 /** What a deployment costs, as sentences. */
 
-import type { Deployment } from '../../lambda/config/rules/deployment.ts';
+import { type DeployedPool, type Deployment, partsOn } from '../../lambda/config/rules/deployment.ts';
 import { sum } from '../../lambda/decision/model/collections.ts';
 import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import { few } from '../../lambda/explain/format.ts';
@@ -13,7 +13,7 @@ export function costText(deployment: Deployment, buildsPerDay: number | undefine
   const load = loadOf(deployment, buildsPerDay);
   const more =
     load.share > 1 ? '. These builds need more tasks than max and maxTasks allow: jobs will wait' : '';
-  return `${idle}; with ${buildsPerDay} builds on a working day${from} ${monthText(costOf(deployment, load))}${more}`;
+  return `${idle}; with ${grouped(buildsPerDay)} builds on a working day${from} ${monthText(costOf(deployment, load))}${more}`;
 }
 
 /** Dollars a month. */
@@ -45,7 +45,37 @@ function monthText(lines: readonly CostLine[]): string {
   const all = Math.round(totalOf(lines));
   const others = { what: 'others', dollars: all - sum(largest, ({ dollars }) => dollars) };
   const items = [...largest, ...(others.dollars > 0 ? [others] : [])];
-  return `$${all} (${items.map(({ what, dollars }) => `${what} $${dollars}`).join(', ')})`;
+  return `$${grouped(all)} (${items.map(({ what, dollars }) => `${what} $${grouped(dollars)}`).join(', ')})`;
+}
+
+const grouped = (value: number): string => value.toLocaleString('en-US');
+
+type Sized = Pick<DeployedPool, 'cpu' | 'max'>;
+
+/** vCPUs of the largest tasks that these pools may have at once. */
+export const mostVcpus = (pools: readonly Sized[], maxTasks: number): number =>
+  Math.ceil(mostCpu(pools, maxTasks) / 1024);
+
+function mostCpu(pools: readonly Sized[], maxTasks: number): number {
+  const [first, ...rest] = pools.toSorted((a, b) => b.cpu - a.cpu);
+  if (first === undefined || maxTasks <= 0) return 0;
+  const tasks = Math.min(first.max, maxTasks);
+  return tasks * first.cpu + mostCpu(rest, maxTasks - tasks);
+}
+
+/** Of on-demand vCPUs, and of Spot (docs/internals/aws.md §2). */
+const NEW_ACCOUNT_VCPUS = 6;
+
+/** What Fargate's quotas have to allow, if a new account lacks it. */
+export function quotaNotes({ pools, limits }: Deployment): readonly string[] {
+  const needs = (['on-demand', 'spot'] as const).flatMap((kind) => {
+    const vcpus = mostVcpus(partsOn(kind, pools), limits.maxTasks);
+    return vcpus > NEW_ACCOUNT_VCPUS ? [`${grouped(vcpus)} ${kind} vCPUs`] : [];
+  });
+  if (needs.length === 0) return [];
+  return [
+    `At their limits the pools use ${needs.join(' and ')} at once. The quota of a new account is ${NEW_ACCOUNT_VCPUS}: autoscaler setup requests more, and autoscaler doctor shows yours`,
+  ];
 }
 
 type Priced = Pick<PoolConfig, 'name' | 'spot' | 'capacity' | 'instances'>;

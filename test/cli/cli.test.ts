@@ -129,6 +129,27 @@ describe('validate', () => {
     });
   });
 
+  it('separates thousands, and names the quota of vCPUs that a large pool needs', async () => {
+    const { coder } = parse(readFileSync(priced, 'utf8'));
+    const pool = {
+      name: 'default',
+      organization: 'default',
+      key: { secret: 'k' },
+      max: 1_000_000,
+      min: 5000,
+    };
+    const huge = { coder, limits: { maxTasks: 1_000_000 }, pools: [pool] };
+    const { out } = await run('validate', file('huge.yaml', stringify(huge)), '--builds-per-day', '50000');
+    expect(out).toMatch(
+      / an idle month \$\d{3},\d{3} \(Fargate tasks \$\d{3},\d{3}, .*; with 50,000 builds /,
+    );
+    expect(out).toContain(
+      '\nAt their limits the pools use 1,000,000 on-demand vCPUs at once. The quota of a new account is 6: autoscaler setup requests more, and autoscaler doctor shows yours.\n',
+    );
+    const small = { coder, pools: [{ ...pool, max: 6, min: 0 }] };
+    expect((await run('validate', file('small.yaml', stringify(small)))).out).not.toContain('quota');
+  });
+
   it('says of which pools the price is not the bill', async () => {
     const pool = { organization: 'default', key: { secret: 'k' } };
     const pools = [
