@@ -16,7 +16,7 @@ export type ProjectManifest = {
 
 const IMPORT = /(?:\bfrom\s*|\bimport\s*\(?\s*)(['"])([^'".\s][^'"\s]*)\1/g;
 
-/** `repository`: taken from the project's package.json if absent. */
+/** `repository`: taken from the project's package.json if absent. The only place with an address of the project. */
 export function manifestOf(
   definition: PackageDefinition,
   project: ProjectManifest,
@@ -29,7 +29,7 @@ export function manifestOf(
     description: definition.description,
     license: project.license,
     keywords: definition.keywords,
-    ...(repository === undefined ? {} : { repository }),
+    ...placeOf(repository),
     type: 'module',
     engines: project.engines,
     ...definition.entryFields,
@@ -71,6 +71,25 @@ function packageOf(specifier: string): string {
     .split('/')
     .slice(0, specifier.startsWith('@') ? 2 : 1)
     .join('/');
+}
+
+/**
+ * `repository`, `homepage` and `bugs`, all from the repository. It is filled in once, in the project's package.json:
+ * `github:owner/name`, or an object with a `url` of https. Empty: nobody has filled it in.
+ */
+function placeOf(repository: unknown): Readonly<Record<string, unknown>> {
+  if (repository === undefined) return {};
+  const { url } = typeof repository === 'string' ? { url: repository } : (repository as { url?: string });
+  const page = url?.replace(/^github:/, 'https://github.com/').replace(/^git\+|\.git$/g, '');
+  if (page === undefined || !/^https:\/\/[^/]+\/.+\/[^/]+$/.test(page))
+    throw new PackagingError(
+      `reading "repository" of the project's package.json: ${JSON.stringify(repository)} is no github:owner/name and has no url of https; correct it`,
+    );
+  return {
+    repository: { type: 'git', url: `git+${page}.git` },
+    homepage: `${page}#readme`,
+    bugs: { url: `${page}/issues` },
+  };
 }
 
 /** In GitHub Actions; undefined elsewhere. A provenance must name the repository of its workflow. */

@@ -16,6 +16,8 @@ ls "test/infra/upgrade/kept/$version/"*.snap >/dev/null 2>&1 ||
   refuse 'what an upgrade from it must keep is missing; run UPGRADE_BASELINE=write npx vitest run test/infra/upgrade'
 [ "$(node -p "require('./package-lock.json').version")" = "$version" ] ||
   refuse 'package-lock.json has another version; run npm install --package-lock-only'
+[ "$(node -p "Boolean(require('./package.json').repository)")" = true ] ||
+  refuse 'package.json names no repository; run npm pkg set repository=github:OWNER/NAME and commit it'
 git rev-parse -q --verify "refs/tags/$tag" >/dev/null && refuse "the tag $tag exists; raise the version"
 
 git tag -a "$tag" -m "$tag"

@@ -81,8 +81,8 @@ describe.each(FORMS)('%s', (file) => {
       expect(new Set(key).size).toBe(key.length);
   });
 
-  it('asks for a snapshot', () => {
-    expect(fields.map(({ id }) => id)).toContain('snapshot');
+  it('asks for a snapshot, or for the file of prove', () => {
+    expect(fields.filter(({ id }) => id === 'snapshot' || id === 'proved')).toHaveLength(1);
   });
 
   it('names commands and options that exist', async () => {

@@ -138,7 +138,7 @@ describe.each([CONSTRUCT, CLI])('$name', (definition) => {
       return named.flatMap(([, path = '']) => (existsSync(new URL(path, base)) ? [] : [`${file}: ${path}`]));
     });
     // the checkout's own paths: modules look whether these files are there
-    expect(missing.filter((line) => !/prebuilt|dist\/try/.test(line))).toEqual([]);
+    expect(missing.filter((line) => !/prebuilt|dist\/try|\/autoscaler$/.test(line))).toEqual([]);
   });
 });
 
@@ -151,6 +151,27 @@ describe('a manifest', () => {
   };
   const empty = ownFolder();
 
+  it.each(['github:a/b', 'https://github.com/a/b', { type: 'git', url: 'git+https://github.com/a/b.git' }])(
+    'has its page and the place for issues from the one repository in package.json: %j',
+    (repository) => {
+      for (const definition of [CLI, CONSTRUCT])
+        expect(manifestOf(definition, { ...project, repository }, { dir: empty })).toMatchObject({
+          repository: { type: 'git', url: 'git+https://github.com/a/b.git' },
+          homepage: 'https://github.com/a/b#readme',
+          bugs: { url: 'https://github.com/a/b/issues' },
+        });
+    },
+  );
+
+  it.each(['a/b', 'git@github.com:a/b.git', { directory: 'c' }])(
+    'refuses the repository %j',
+    (repository) => {
+      expect(() => manifestOf(CLI, { ...project, repository }, { dir: empty })).toThrow(
+        / is no github:owner\/name and has no url of https; correct it$/,
+      );
+    },
+  );
+
   it('names the repository only if it is known', () => {
     const repository = repositoryOf({
       GITHUB_SERVER_URL: 'https://git.example.com',
@@ -158,7 +179,8 @@ describe('a manifest', () => {
     });
     expect(repository).toEqual({ type: 'git', url: 'git+https://git.example.com/a/b.git' });
     expect(repositoryOf({})).toBeUndefined();
-    expect(manifestOf(CLI, project, { dir: empty })).not.toHaveProperty('repository');
+    const unknown = manifestOf(CLI, project, { dir: empty });
+    for (const field of ['repository', 'homepage', 'bugs']) expect(unknown).not.toHaveProperty(field);
     expect(manifestOf(CLI, project, { dir: empty, repository })).toMatchObject({ repository });
   });
 

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { ownFolder } from '../support/own-folder.ts';
 
 const READY = {
-  'package.json': '{ "version": "1.2.3" }',
+  'package.json': '{ "version": "1.2.3", "repository": "github:a/b" }',
   'package-lock.json': '{ "version": "1.2.3" }',
   'CHANGELOG.md': '## [1.2.3] - 2026-01-02\n',
   'test/infra/upgrade/kept/1.2.3/minimal.snap': '{}',
@@ -41,13 +41,14 @@ it('tags a version that is ready, and pushes nothing without a yes', () => {
 
 it.each([
   { changes: { 'CHANGELOG.md': '## [Unreleased]\n' }, says: 'CHANGELOG.md has no section 1.2.3' },
+  { changes: { 'package.json': '{ "version": "1.2.3" }' }, says: 'package.json names no repository' },
   {
     changes: { 'package-lock.json': '{ "version": "1.2.2" }' },
     says: 'package-lock.json has another version',
   },
   {
     changes: {
-      'package.json': '{ "version": "1.2.4" }',
+      'package.json': '{ "version": "1.2.4", "repository": "github:a/b" }',
       'CHANGELOG.md': '## [1.2.4] - 2026-01-02\n',
     },
     says: 'what an upgrade from it must keep is missing',
