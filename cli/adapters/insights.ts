@@ -29,6 +29,8 @@ export type InsightsRows = {
   readonly rows: readonly InsightsRow[];
   /** Whether rows are missing, because one second has more of them than one answer holds. */
   readonly isCut: boolean;
+  /** What AWS charges for, of all queries together. */
+  readonly bytesScanned: number;
 };
 
 /** If one answer does not hold the rows, it queries each half: sort them. Throws AwsCallError. */
@@ -38,17 +40,21 @@ export async function queryLogs(
   clock: Pick<Clock, 'sleep'>,
 ): Promise<InsightsRows> {
   const limit = query.limit ?? MOST_ROWS;
-  const rows = await runQuery(client, { ...query, limit }, clock);
-  if (rows.length < limit) return { rows, isCut: false };
+  const { rows, bytesScanned } = await runQuery(client, { ...query, limit }, clock);
+  if (rows.length < limit) return { rows, isCut: false, bytesScanned };
   const [from, to] = secondsOf(query);
-  if (to - from <= 1) return { rows, isCut: true };
+  if (to - from <= 1) return { rows, isCut: true, bytesScanned };
   const middle = toMs(Math.floor((from + to) / 2));
   const first = await queryLogs(client, { ...query, to: middle }, clock);
   const second = await queryLogs(client, { ...query, from: middle }, clock);
   // both halves have the rows of the middle (docs/internals/aws.md §10)
   const known = new Set(first.rows.map((row) => JSON.stringify(row)));
   const others = second.rows.filter((row) => row['@ptr'] === undefined || !known.has(JSON.stringify(row)));
-  return { rows: [...first.rows, ...others], isCut: first.isCut || second.isCut };
+  return {
+    rows: [...first.rows, ...others],
+    isCut: first.isCut || second.isCut,
+    bytesScanned: bytesScanned + first.bytesScanned + second.bytesScanned,
+  };
 }
 
 const secondsOf = ({ from, to }: InsightsQuery) => [Math.floor(from / 1000), Math.ceil(to / 1000)] as const;
@@ -61,7 +67,7 @@ async function runQuery(
   client: CloudWatchLogsClient,
   given: InsightsQuery,
   clock: Pick<Clock, 'sleep'>,
-): Promise<readonly InsightsRow[]> {
+): Promise<Omit<InsightsRows, 'isCut'>> {
   const { group, query, limit } = given;
   const doing = `querying the log group "${group}"`;
   const [startTime, endTime] = secondsOf(given);
@@ -74,9 +80,10 @@ async function runQuery(
   });
   try {
     const { queryId } = await client.send(command);
-    return rowsOf(await finished(client, queryId, clock), doing);
+    const answer = await finished(client, queryId, clock);
+    return { rows: rowsOf(answer, doing), bytesScanned: answer.statistics?.bytesScanned ?? 0 };
   } catch (cause) {
-    if (isBeforeGroup(cause)) return [];
+    if (isBeforeGroup(cause)) return { rows: [], bytesScanned: 0 };
     throw AwsCallError.of(cause, doing, 'logs:StartQuery on it, and for logs:GetQueryResults');
   }
 }

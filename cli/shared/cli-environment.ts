@@ -25,6 +25,8 @@ export type CliEnvironment = {
   readonly silenceMs?: number;
   /** Milliseconds between two questions whether a query of the log has ended. @default 250 to 2,000 */
   readonly pollMs?: number;
+  /** Milliseconds after which `watch` gives up the query of the last day. @default a minute */
+  readonly queryMs?: number | undefined;
   /** Waits so long, or until the signal. @default in real time */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<unknown>;
   /** Calls this at the first Ctrl-C, which then does not end the process. Returns how to end that. */

@@ -38,7 +38,7 @@ export async function watch(
   // before a page opens: a look would fail, or ask for the cluster again, each ten seconds
   const { config } = readConfig(options.config, cliEnvironment);
   const located = { ...options, cluster: await clusterOf(options, cliEnvironment, config) };
-  const kept = { log: new WatchedLog(), memory: new LookMemory() };
+  const kept = { log: new WatchedLog(cliEnvironment), memory: new LookMemory() };
   const look = () => lookAt(located, cliEnvironment, kept);
   return serveWatch({ ...options, everyMs, look }).catch((cause) => {
     const why = `serving the page on port ${options.port}: ${messageOf(cause)}`;
@@ -57,12 +57,20 @@ async function lookAt(
   // the page shows what is wrong: warnings about the file and about lists are no news every ten seconds
   const { snapshot: seen, config } = await lookLive(options, { ...cliEnvironment, err: () => {} });
   const snapshot = { ...seen, remembered: memory.recall(seen.takenAt) };
-  const { changes, past, lastLook } = await log.read(snapshot, config, cliEnvironment.now());
+  const { changes, history, note, lastLook } = await log.read(snapshot, config, cliEnvironment.now());
   const unread = { kind: 'unknown', why: 'the page does not show it' } as const;
   const deliberation = deliberate(snapshot, config);
   const { mismatches, heartbeats, memories: pools } = deliberation;
   memory.add({ now: snapshot.takenAt, mismatches, heartbeats, pools, refused: [] });
-  return frameOf({ snapshot, deliberation, config, changes, past, log: { lastLook, waits: unread } });
+  return frameOf({
+    snapshot,
+    deliberation,
+    config,
+    changes,
+    history,
+    note,
+    log: { lastLook, waits: unread },
+  });
 }
 
 function parsePort(text: string): number {

@@ -20,8 +20,11 @@ import { type LogFacts, lookLine } from '../status/read-log.ts';
 import { statusOf } from '../status/report.ts';
 import { findingsText, startNote, waitingText } from '../status/screen.ts';
 import { inOrderOfNeed, poolStateOf } from './pool-state.ts';
+import { drawStrip } from './strip/drawing.ts';
+import type { History } from './strip/history.ts';
+import { seriesOf } from './strip/series.ts';
 import { waitingGroups } from './waiting.ts';
-import type { Past, TimedChange } from './watched-log.ts';
+import type { TimedChange } from './watched-log.ts';
 
 export type WatchFrame = ReturnType<typeof frameOf>;
 
@@ -35,14 +38,16 @@ export type Watched = {
   readonly log: LogFacts;
   /** The newest first. */
   readonly changes: readonly TimedChange[];
-  readonly past: Past | undefined;
+  /** As of the time of the snapshot. */
+  readonly history: History;
+  readonly note: string | null;
 };
 
 /** Schedules begin within this time, in milliseconds. */
 const AHEAD_MS = 6 * HOUR_MS;
 
 /** One frame of the page. Sentences are those of `plan` and `status`. */
-export function frameOf({ snapshot, deliberation, config, log, changes, past }: Watched) {
+export function frameOf({ snapshot, deliberation, config, log, changes, history, note }: Watched) {
   const { plan } = deliberation;
   const status = statusOf(snapshot, deliberation, config, log);
   const { waiting, broken, lastLook } = status;
@@ -50,6 +55,8 @@ export function frameOf({ snapshot, deliberation, config, log, changes, past }: 
   const named = (tags: string, organization: string): string =>
     several ? `${tags} (${organization})` : tags;
   const lanes = plan.pools.map((pool) => laneOf(pool, deliberation, config));
+  const prices = new Map(config.pools.map((pool) => [pool.name as string, priceOf(pool) / 1e6]));
+  const series = seriesOf(history, snapshot.takenAt, prices);
   return {
     takenAt: plan.takenAt,
     identity: identityOf(snapshot, config),
@@ -78,8 +85,10 @@ export function frameOf({ snapshot, deliberation, config, log, changes, past }: 
         const pool = config.pools.find((each) => each.name === name);
         return pool === undefined ? 0 : 60 * jobs * pool.waiting[PRICE_OF[audience]];
       }),
-      past: past === undefined ? null : dollarsOf(past, config),
+      /** What the tasks of the strip cost, and what a fixed fleet of each pool's peak had cost. */
+      past: series.past,
     },
+    strip: { ...drawStrip(series), note },
   };
 }
 
@@ -203,17 +212,4 @@ function schedulesOf({ name, schedules }: Config['pools'][number], now: EpochMs)
     ];
     return [{ at: isoTime(soon.from), text: `pool "${name}": a schedule keeps ${keeps.join(' and ')}` }];
   });
-}
-
-/** What the tasks cost, and what a fixed fleet of each pool's peak had cost. */
-function dollarsOf({ hours, pools }: Past, config: Config) {
-  const priced = config.pools.flatMap((pool) => {
-    const figures = pools.get(pool.name);
-    return figures === undefined ? [] : [{ ...figures, price: priceOf(pool) / 1e6 }];
-  });
-  return {
-    hours,
-    dollars: sum(priced, ({ price, taskHours }) => price * taskHours),
-    fixedFleet: sum(priced, ({ price, most }) => price * most * hours),
-  };
 }

@@ -111,8 +111,20 @@ function poolRow(pool: PoolPlan, { applied, refused }: Outcome) {
     // tasks that got a drain request
     asks: own.filter((action) => action.kind === 'ask-to-leave' && !isRefused(action.task, refused)).length,
     overrides: pool.overrides,
+    ...marksOf(pool),
     why: pool.why,
   };
+}
+
+/**
+ * What the strip of `autoscaler watch` marks, as words of one text: a query can group by it, and not by a list. Absent:
+ * nothing.
+ */
+function marksOf({ overrides, why }: PoolPlan): { readonly marks?: string } {
+  const isDeploying = why.some(({ code }) => code === 'holding-for-deployment' || code === 'old-revision');
+  const kinds = overrides.map(({ kind }) => kind).toSorted();
+  const marks = [...(isDeploying ? ['deployment'] : []), ...new Set(kinds)].join(' ');
+  return marks === '' ? {} : { marks };
 }
 
 /** Its outcome is `open` if it failed, or time was up. */

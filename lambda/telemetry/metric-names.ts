@@ -78,6 +78,23 @@ export type RareMetricName =
   | typeof LOST_METRIC
   | typeof CONTESTED_METRIC;
 
+/** Below so many days the alarm token-expires rings. */
+export const TOKEN_DAYS = 14;
+
+/** The alarm on each metric, by the end of its name (infra/constructs/watching/alarm-rows.ts). */
+export const ALARM_OF = {
+  OldestPendingAge: 'job-waits',
+  UnservedJobs: 'unserved-jobs',
+  FailedStarts: 'starts-failing',
+  PoolsAtMax: 'pool-at-max',
+  TickAge: 'sight-lost',
+  [STUCK_METRIC]: 'drain-stuck',
+  [DEAD_METRIC]: 'builds-died',
+  [CONTESTED_METRIC]: 'count-contested',
+  [LICENSE_METRIC]: 'license-ends',
+  [TOKEN_METRIC]: 'token-expires',
+} as const satisfies Partial<Readonly<Record<MetricName | RareMetricName, string>>>;
+
 /**
  * Seconds that the jobs which started since the last look had waited, by part (docs/waits.md).
  * Emitted only if the part is longer than zero. Few, because CloudWatch charges for each: some

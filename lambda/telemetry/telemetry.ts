@@ -10,6 +10,7 @@ import { OrphanEvents } from '../look/orphan-event.ts';
 import type { Clock } from '../look/ports.ts';
 import { waitLine } from '../look/waits/wait-line.ts';
 import { type StartedWaits, WaitRecord } from '../look/waits/wait-record.ts';
+import { alarmsOf } from './alarm-limits.ts';
 import { FullViewAge } from './full-view-age.ts';
 import { lookMetrics, poolMetrics, rareMetrics, waitMetrics } from './look-metrics.ts';
 
@@ -47,11 +48,13 @@ export function reporterOf({ clock, perPool }: ReporterOptions): (look: Look) =>
     const { plan } = look.result;
     const { waits, missed } = waitsOf(record, look);
     const event = lookEvent(look, missed);
-    logger[levelOf(event)]('look', event);
+    const values = lookMetrics(look.result, event, age.after(plan));
+    const rare = rareMetrics(plan);
+    logger[levelOf(event)]('look', { ...event, ...alarmsOf(event, { ...values, ...rare }) });
     for (const wait of waits) facts.info('wait', waitLine(wait));
     for (const orphan of orphans.newOf(plan)) facts.warn('orphan', orphan);
-    publish(metrics, { ...lookMetrics(look.result, event, age.after(plan)), ...waitMetrics(waits) });
-    for (const [name, value] of Object.entries(rareMetrics(plan)))
+    publish(metrics, { ...values, ...waitMetrics(waits) });
+    for (const [name, value] of Object.entries(rare))
       if (value !== undefined) publish(metrics, { [name]: value });
     for (const [pool, values] of perPool ? poolMetrics(look.result) : []) {
       metrics.addDimension('pool', pool);

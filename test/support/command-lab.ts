@@ -1,6 +1,9 @@
 /** Labs whose commands run as a person, with a configuration file and the world's clock. */
 import { writeFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { vi } from 'vitest';
 import { stringify } from 'yaml';
 import type { CliEnvironment } from '../../cli/shared/cli-environment.ts';
 import { lookAndAct } from '../../lambda/look/look.ts';
@@ -11,6 +14,7 @@ import { type Answer, runIn } from './cli-run.ts';
 import { type Lab, type LabOptions, labConfig } from './lab.ts';
 import { ownFolder } from './own-folder.ts';
 import { ownLabs } from './own-labs.ts';
+import { serve } from './servers.ts';
 
 export type CommandLab = Lab & {
   /** Runs a command with the configuration file. */
@@ -42,6 +46,30 @@ export function commandLabs() {
 /** Writes a line into the function's log. */
 export function putLine({ world }: Lab, line: object): void {
   world.logs.put(world.logGroupName, JSON.stringify({ level: 'INFO', service: world.stackName, ...line }));
+}
+
+/** CloudWatch Logs, with another answer for one operation. */
+export async function withLogsAnswer(
+  { awsUrl }: Lab,
+  operation: string,
+  status: number,
+  answer: object,
+): Promise<void> {
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await buffer(request);
+    const { 'x-amz-target': target = '', authorization = '' } = request.headers;
+    if (String(target).endsWith(`.${operation}`)) {
+      response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' });
+      response.end(JSON.stringify(answer));
+      return;
+    }
+    const headers = { 'x-amz-target': String(target), authorization };
+    const real = await fetch(awsUrl, { method: 'POST', headers, body });
+    response.writeHead(real.status, { 'content-type': 'application/x-amz-json-1.1' });
+    response.end(await real.text());
+  };
+  const url = await serve((request, response) => void handle(request, response));
+  vi.stubEnv('AWS_ENDPOINT_URL_CLOUDWATCH_LOGS', url);
 }
 
 /** A look every 10 s, logged as the function logs it. */

@@ -20,6 +20,7 @@ import {
   LICENSE_METRIC,
   type RareMetricName,
   STUCK_METRIC,
+  TOKEN_DAYS,
   TOKEN_METRIC,
 } from '../../../lambda/telemetry/metric-names.ts';
 import type { AutoscalerMetric, Statistic } from '../../../lambda/telemetry/statistics.ts';
@@ -234,7 +235,7 @@ const LOOK_ALARMS: readonly LookAlarm[] = [
     urgency: 'This week',
     ...whilePublished(TOKEN_METRIC),
     comparisonOperator: LESS_THAN_OR_EQUAL_TO_THRESHOLD,
-    threshold: 14,
+    threshold: TOKEN_DAYS,
     description:
       "The autoscaler's API token for coderd expires within 14 days. After that the autoscaler cannot read coderd and does not scale. " +
       'First: run `autoscaler doctor` for the date. Create a new token and store it in the secret. No deployment is needed.',

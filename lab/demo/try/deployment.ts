@@ -7,7 +7,7 @@ import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 import type { Config } from '../../../lambda/decision/model/config.ts';
 import { messageOf } from '../../../lambda/decision/model/message-of.ts';
 import { DAY_MS, HOUR_MS } from '../../../lambda/decision/model/units.ts';
-import type { JobWait } from '../../../lambda/look/waits/job-wait.ts';
+import { lookEvent } from '../../../lambda/look/look-event.ts';
 import { waitLine } from '../../../lambda/look/waits/wait-line.ts';
 import { Random } from '../../world/base/random.ts';
 import { VirtualScheduler } from '../../world/base/virtual-scheduler.ts';
@@ -158,8 +158,9 @@ export async function passTime(world: World, { config, seed, until, onError }: P
     config: () => config,
     random: new Random(seed),
     isPromising: true,
-    onLook: (_, __, { waits }) => {
-      for (const wait of waits) log(world, wait);
+    onLook: (result, durationMs, { waits, missed }) => {
+      log(world, { message: 'look', ...lookEvent({ result, calls: {}, durationMs }, missed) });
+      for (const wait of waits) log(world, { message: 'wait', ...waitLine(wait) });
     },
     onInvoked: ({ error }) => {
       if (error !== undefined) onError(error);
@@ -169,10 +170,9 @@ export async function passTime(world: World, { config, seed, until, onError }: P
   await scheduler.advanceTo(until);
 }
 
-/** Logs the start of a job as the function does. */
-function log({ logs, logGroupName, stackName }: World, wait: JobWait): void {
-  const event = { level: 'INFO', message: 'wait', service: stackName, ...waitLine(wait) };
-  logs.put(logGroupName, JSON.stringify(event));
+/** Logs looks and starts of jobs as the function does. */
+function log({ logs, logGroupName, stackName }: World, event: object): void {
+  logs.put(logGroupName, JSON.stringify({ level: 'INFO', service: stackName, ...event }));
 }
 
 /** A configuration of an earlier world names a coderd that has ended. Any other file stays. */

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { frameOf, type WatchFrame } from '../../../cli/watch/frame.ts';
+import { History } from '../../../cli/watch/strip/history.ts';
 import { checkConfig } from '../../../lambda/config/check.ts';
 import { type Deliberation, deliberate } from '../../../lambda/decision/decide.ts';
 import { type EpochMs, isoTime, plusMs } from '../../../lambda/decision/model/brands.ts';
@@ -122,7 +123,15 @@ async function play({ world, config, firstMs }: Played, lengthMs: number, everyM
       logGroup: '',
     } as const;
     const log = { lastLook, waits: { kind: 'unknown', why: '' } as const };
-    const frame = frameOf({ snapshot, deliberation, config, log, changes: [], past: undefined });
+    const frame = frameOf({
+      snapshot,
+      deliberation,
+      config,
+      log,
+      changes: [],
+      history: new History(),
+      note: null,
+    });
     frames += 1;
     for (const kind of contradictionsIn(frame, deliberation)) counted.set(kind, (counted.get(kind) ?? 0) + 1);
   }

@@ -6,6 +6,8 @@ import { AwsError, type AwsService, type Caller, type Endless, operationsFor } f
 import type { Timeline } from '../base/timeline.ts';
 import { type LogEvent, type LogRow, runInsights } from './insights.ts';
 
+type Query = { readonly rows: readonly LogRow[]; readonly bytesScanned: number; asked: number };
+
 export class LogsModel {
   /** Operations whose list never ends. */
   readonly endlessLists = new Map<string, Endless>();
@@ -19,7 +21,9 @@ export class LogsModel {
   readonly #timeline: Timeline;
   readonly #groups = new Map<string, LogEvent[]>();
   readonly #createdAt = new Map<string, EpochMs>();
-  readonly #queries = new Map<string, { readonly rows: readonly LogRow[]; asked: number }>();
+  /** False: queries of Logs Insights go on running. */
+  areQueriesFast = true;
+  readonly #queries = new Map<string, Query>();
 
   now(): EpochMs {
     return this.#timeline.now();
@@ -64,13 +68,13 @@ export class LogsModel {
     throw new AwsError('ResourceNotFoundException', 'The specified log group does not exist.');
   }
 
-  addQuery(rows: readonly LogRow[]): string {
+  addQuery(query: Omit<Query, 'asked'>): string {
     const id = `query-${this.#queries.size + 1}`;
-    this.#queries.set(id, { rows, asked: 0 });
+    this.#queries.set(id, { ...query, asked: 0 });
     return id;
   }
 
-  query(id: string): { readonly rows: readonly LogRow[]; readonly asked: number } | undefined {
+  query(id: string): Readonly<Query> | undefined {
     const query = this.#queries.get(id);
     if (query !== undefined) query.asked += 1;
     return query;
@@ -115,9 +119,10 @@ export const LOGS: AwsService<LogsModel> = {
       const query = model.query(queryId);
       if (query === undefined)
         throw new AwsError('ResourceNotFoundException', 'The specified query does not exist.');
-      if (query.asked === 1) return { status: 'Running', results: [] };
+      if (query.asked === 1 || !model.areQueriesFast) return { status: 'Running', results: [] };
       return {
         status: 'Complete',
+        statistics: { bytesScanned: query.bytesScanned },
         results: query.rows.map((row) => Object.entries(row).map(([field, value]) => ({ field, value }))),
       };
     }),
@@ -155,7 +160,8 @@ function startQuery(model: LogsModel, request: z.infer<typeof startRequest>) {
     )
     .filter(({ timestamp }) => timestamp >= startTime * 1000 && timestamp <= endTime * 1000)
     .toSorted((a, b) => b.timestamp - a.timestamp);
-  return { queryId: model.addQuery(runInsights(events, queryString, limit)) };
+  const bytesScanned = events.reduce((bytes, { message }) => bytes + Buffer.byteLength(message), 0);
+  return { queryId: model.addQuery({ rows: runInsights(events, queryString, limit), bytesScanned }) };
 }
 
 const PAGE_BYTES = 1024 * 1024;

@@ -21,6 +21,8 @@ export type WaitLine = {
   /** What the first look that saw the job promised, from the submission: p50 and p95 of the wait. */
   readonly promisedFromMs?: number;
   readonly promisedToMs?: number;
+  /** The pool again, as in the event of a look: so one query can unnest the lists of both. */
+  readonly pools: readonly [{ readonly name: string; readonly waitMs: number }];
 } & { readonly [Part in WaitPart as `${Part}Ms`]?: number };
 
 /** The fields of the log event. Parts of zero are left out. */
@@ -40,6 +42,7 @@ export function waitLine({
     ...(task === null ? {} : { task }),
     startedAt: isoTime(startedAt),
     waitMs,
+    pools: [{ name: pool, waitMs }],
     ...(promised && {
       promisedFromMs: Date.parse(promised.p50) - createdAt,
       promisedToMs: Date.parse(promised.p95) - createdAt,

@@ -1,13 +1,16 @@
 /** What `autoscaler status` tells about the waits of the last hour, from the function's log. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { buffer } from 'node:stream/consumers';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type RecentWaits, recentWaitLines, recentWaitsOf } from '../../../cli/status/recent-waits.ts';
 import type { Status } from '../../../cli/status/report.ts';
 import { WaitRecord } from '../../../lambda/look/waits/wait-record.ts';
-import { type CommandLab, commandLabs, logLooks, putLine } from '../../support/command-lab.ts';
+import {
+  type CommandLab,
+  commandLabs,
+  logLooks,
+  putLine,
+  withLogsAnswer,
+} from '../../support/command-lab.ts';
 import type { Lab, LabPool } from '../../support/lab.ts';
-import { serve } from '../../support/servers.ts';
 
 const { start } = commandLabs();
 
@@ -105,7 +108,7 @@ describe('the waits of the last hour', () => {
 
   it('are at least so many jobs if AWS cut the rows off', () => {
     const rows = [{ message: 'wait', id: 'one', pool: 'cpu', waitMs: '9000', queuedMs: '9000' }];
-    const waits = recentWaitsOf({ rows, isCut: true });
+    const waits = recentWaitsOf({ rows, isCut: true, bytesScanned: 0 });
     expect(waits).toMatchObject({ jobs: 1, isComplete: false });
     expect(recentWaitLines(waits)).toEqual([
       'waits of the last hour: at least 1 job, median 9 s, p95 9 s',
@@ -115,29 +118,10 @@ describe('the waits of the last hour', () => {
 });
 
 describe('waits that cannot be read', () => {
-  /** CloudWatch Logs, with another answer for one operation. */
-  async function withAnswer(world: Lab, operation: string, status: number, answer: object): Promise<void> {
-    const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-      const body = await buffer(request);
-      const { 'x-amz-target': target = '', authorization = '' } = request.headers;
-      if (String(target).endsWith(`.${operation}`)) {
-        response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' });
-        response.end(JSON.stringify(answer));
-        return;
-      }
-      const headers = { 'x-amz-target': String(target), authorization };
-      const real = await fetch(world.awsUrl, { method: 'POST', headers, body });
-      response.writeHead(real.status, { 'content-type': 'application/x-amz-json-1.1' });
-      response.end(await real.text());
-    };
-    const url = await serve((request, response) => void handle(request, response));
-    vi.stubEnv('AWS_ENDPOINT_URL_CLOUDWATCH_LOGS', url);
-  }
-
   it('name the permission to ask for, and the status shows all other facts', async () => {
     const world = await open();
     await logLooks(world, 60);
-    await withAnswer(world, 'StartQuery', 400, {
+    await withLogsAnswer(world, 'StartQuery', 400, {
       __type: 'AccessDeniedException',
       message: 'User: ada is not authorized to perform: logs:StartQuery',
     });
@@ -151,7 +135,7 @@ describe('waits that cannot be read', () => {
   it('say so if the query does not end in time', async () => {
     const world = await open();
     await logLooks(world, 60);
-    await withAnswer(world, 'GetQueryResults', 200, { status: 'Running', results: [] });
+    await withLogsAnswer(world, 'GetQueryResults', 200, { status: 'Running', results: [] });
     const lines = await logLines(world, 1_500);
     expect(lines).toEqual([
       'waits of the last hour: unknown: the query of the log group "Stack-AutoscalerLogs-0A1B2C" has not ended in time. Run the command again',

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { changesIn } from '../../../cli/logs/logged-changes.ts';
 import type { LastLook } from '../../../cli/status/read-log.ts';
 import { frameOf, type WatchFrame } from '../../../cli/watch/frame.ts';
+import { History } from '../../../cli/watch/strip/history.ts';
 import { parseSnapshot } from '../../../lambda/adapters/snapshot-schema.ts';
 import { checkConfig } from '../../../lambda/config/check.ts';
 import { deliberate } from '../../../lambda/decision/decide.ts';
@@ -28,7 +29,7 @@ function frame(
   const snapshot: Snapshot = { ...parseSnapshot(document), ...(remembered && { remembered }) };
   const deliberation = deliberate(snapshot, config);
   const log = { lastLook, waits: UNREAD };
-  return frameOf({ snapshot, deliberation, config, changes: [], past: undefined, log });
+  return frameOf({ snapshot, deliberation, config, changes: [], history: new History(), note: null, log });
 }
 
 const whysOf = ({ lanes }: WatchFrame): readonly string[] =>

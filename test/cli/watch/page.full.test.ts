@@ -4,6 +4,10 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { WatchFrame } from '../../../cli/watch/frame.ts';
 import { serveWatch } from '../../../cli/watch/server.ts';
+import { drawStrip } from '../../../cli/watch/strip/drawing.ts';
+import { History } from '../../../cli/watch/strip/history.ts';
+import { seriesOf } from '../../../cli/watch/strip/series.ts';
+import { type EpochMs, plusMs } from '../../../lambda/decision/model/brands.ts';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const test = it.skipIf(!existsSync(CHROMIUM));
@@ -25,6 +29,26 @@ const rowsOf = (count: number): WatchFrame['waiting'][number]['rows'] =>
     link: at === 0 ? 'https://coder.example.com/@alice/dev' : at === 1 ? 'javascript:alert(1)' : null,
     start: 'starts in about 40 s, in "one"',
   }));
+
+/** Looks each minute until now, without those of minutes 20 to 29 ago. A pin holds the first pool at the end. */
+function stripOf(pools: readonly string[]): WatchFrame['strip'] {
+  const history = new History();
+  const now = Date.parse(TAKEN_AT) as EpochMs;
+  for (let ago = 23 * 60; ago > 0; ago--) {
+    if (ago >= 20 && ago < 30) continue;
+    const [desired, waiting] = [4 + (ago % 7), ago % 50 === 0 ? 9 : 0];
+    const sample = { desired, busy: desired / 2, tasks: desired, most: desired, waiting, atMax: 0 };
+    const samples = pools.map(
+      (name, at) => [name, { ...sample, marks: at === 0 && ago < 10 ? ['pin'] : [] }] as const,
+    );
+    const at = plusMs(now, -ago * 60_000);
+    history.look(at, new Map(samples), { waiting, alarms: ago < 5 ? ['job-waits'] : [] });
+    if (ago % 30 === 0) history.wait(at, pools[0] ?? '', ago * 100);
+  }
+  history.advance(now);
+  const strip = drawStrip(seriesOf(history, now, new Map(pools.map((name) => [name, 0.05]))));
+  return { ...strip, note: 'One query read 43 MB of the log, for $0.0002.' };
+}
 
 /** Pools with so many tasks each, of all states, and jobs that wait. */
 function frame(tasks: number, jobs: number, extra: Partial<WatchFrame> = {}): WatchFrame {
@@ -59,6 +83,7 @@ function frame(tasks: number, jobs: number, extra: Partial<WatchFrame> = {}): Wa
       { at: TAKEN_AT, pool: 'one', kind: 'out', ...told('one 1 -> 2: 1 pending job needs a new task') },
     ],
     identity: { coderd: 'coder.example.com', stack: 'autoscaler', region: 'eu-central-1' },
+    strip: stripOf(['one', 'two', 'three']),
     dollars: { anHour: 4.5, waitingAnHour: 180, past: { hours: 24, dollars: 20, fixedFleet: 90 } },
     ...extra,
   };
@@ -153,6 +178,7 @@ function fleet(): WatchFrame {
     })),
     next: many(rest.next, 12),
     changes: many(rest.changes, 40),
+    strip: stripOf(lanes.map(({ name }) => name)),
   };
 }
 
@@ -166,13 +192,13 @@ describe('a page of 50 pools, 300 tasks and 200 jobs', () => {
 
   test('fits two screens, with all that is wrong on the first', async () => {
     const { page, messages } = await open(fleet(), { viewport: SCREEN });
-    expect(await page.locator('#lanes .lane').count()).toBe(33);
-    expect(await page.locator('#lanes .lane.wrong').count()).toBe(4);
+    expect(await page.locator('#lanes .lane').count()).toBe(29);
+    expect(await page.locator('#wrong .lane.wrong').count()).toBe(4);
     expect(await bottoms(page, '#findings, #unschedulable, .lane.wrong')).toBeLessThan(SCREEN.height);
     expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThanOrEqual(
       2 * SCREEN.height,
     );
-    expect(await page.locator('#lanes .name b').allInnerTexts()).toEqual(
+    expect(await page.locator('#wrong .name b, #lanes .name b').allInnerTexts()).toEqual(
       ['team-5', 'team-17', 'team-29', 'team-41', 'team-9', 'team-21', 'team-33', 'team-45'].concat(
         fleet().lanes.flatMap(({ name, state }) => (state === 'active' ? [name] : [])),
       ),
@@ -232,7 +258,8 @@ describe('a page of 50 pools, 300 tasks and 200 jobs', () => {
 
   test('filters by name, tag and state, in quiet pools too, and keeps what is open', async () => {
     const { page, show } = await open(fleet(), { viewport: SCREEN });
-    const names = (): Promise<readonly string[]> => page.locator('#lanes .name b').allInnerTexts();
+    const names = (): Promise<readonly string[]> =>
+      page.locator('#wrong .name b, #lanes .name b').allInnerTexts();
     await page.getByRole('searchbox').fill('T3 gpu');
     expect(await names()).toEqual(['team-33', 'team-3', 'team-31', 'team-35', 'team-37', 'team-39']);
     expect(await page.getByRole('status').innerText()).toBe('6 of 50 pools');
@@ -257,6 +284,84 @@ describe('a page of 50 pools, 300 tasks and 200 jobs', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
     const path = `${process.env.PICTURES}/fleet-${colorScheme}-${width}.png`;
     if (process.env.PICTURES) await page.screenshot({ path, fullPage: true });
+  });
+});
+
+describe('the strip of the last day', () => {
+  test('draws a gap as a gap, in the strip and in each row', async () => {
+    const { page } = await open(frame(2, 0), { viewport: SCREEN });
+    const gaps = page.locator('#strip .gaps rect');
+    expect(await gaps.count()).toBe(1);
+    // 20 to 29 minutes ago, of 23 hours, after the two minutes for which a look holds
+    expect(Number.parseFloat((await gaps.getAttribute('x')) ?? '')).toBeCloseTo(
+      (100 * (23 * 60 - 25)) / (23 * 60),
+      0,
+    );
+    for (const kind of ['busy', 'desired'])
+      expect(((await page.locator(`#strip .${kind}`).getAttribute('d')) ?? '').match(/M/g)).toHaveLength(2);
+    expect(await page.locator('#lanes .small .gap').count()).toBe(3);
+    expect(await page.locator('#lanes .small').first().getAttribute('aria-label')).toMatch(
+      /^the last 23 h: 8 desired tasks at most, 9 jobs waited at most, p95 of waits 2 min at most, \$8\.00$/,
+    );
+  });
+
+  test('says its values by keyboard, for a sum too, and where no look was', async () => {
+    const { page, show } = await open(frame(2, 0), { viewport: SCREEN });
+    const slider = page.getByRole('slider', { name: /^the last 23 h: 24 desired tasks at most/ });
+    const said = () => slider.getAttribute('aria-valuetext');
+    expect(await page.locator('#then').innerText()).toMatch(
+      /^08:55 to 09:00 UTC: .*limit of alarm job-waits; one: pinned$/,
+    );
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('End');
+    expect(await said()).toMatch(
+      /^08:55 to 09:00 UTC: desired 21, busy 10.5 tasks; 0 jobs waited; no job started; \$0\.0\d; limit/,
+    );
+    for (let press = 0; press < 5; press++) await page.keyboard.press('ArrowLeft');
+    expect(await said()).toBe(
+      '08:30 to 08:35 UTC: desired 18, busy 9 tasks; 0 jobs waited; p95 of waits 3 s in one; $0.03',
+    );
+    await page.keyboard.press('ArrowRight');
+    expect(await said()).toBe('08:35 to 08:40 UTC: no look');
+    await page.keyboard.press('Shift+PageDown');
+    expect(await said()).toMatch(
+      /^06:15 to 08:40 UTC: desired .* \(24 at most\), .*; 9 jobs waited at most; p95 of waits 15 s at most in one; \$\d\.\d\d; no look for 5 min$/,
+    );
+    // what is chosen stays where it is
+    await show(frame(2, 0, { headline: 'later' }));
+    expect(await page.locator('#then').innerText()).toBe(await said());
+    await page.keyboard.press('Escape');
+    expect(await page.locator('#then').innerText()).toMatch(/^08:55 to 09:00 UTC/);
+  });
+
+  test('says its values by pointer, of the whole and of an open pool', async () => {
+    const { page } = await open(frame(2, 0), { viewport: SCREEN });
+    await page.locator('.lane > summary').first().click();
+    const box = await page.locator('#strip').boundingBox();
+    if (box === null) throw new Error('the strip has no place');
+    const point = (share: number) => page.mouse.move(box.x + box.width * share, box.y + 40);
+    await point(0.5);
+    expect(await page.locator('#then').innerText()).toMatch(
+      /^21:30 to 21:35 UTC: desired 18, busy 9 tasks; 0 jobs waited; p95 of waits 69 s in one; \$0\.07$/,
+    );
+    expect(await page.locator('.lane .then').first().innerText()).toMatch(
+      /^21:30 to 21:35 UTC: desired \d(\.\d)?, /,
+    );
+    await page.mouse.down();
+    await point(0.75);
+    await page.mouse.up();
+    await point(0.1);
+    expect(await page.locator('#then').innerText()).toMatch(/^21:30 to 03:20 UTC: desired .*; \$/);
+  });
+
+  test('says why the last day is unknown, and what reading it cost', async () => {
+    const { page, show } = await open(frame(2, 0));
+    expect(await page.locator('#note-of-day').innerText()).toBe(
+      'One query read 43 MB of the log, for $0.0002.',
+    );
+    const note = 'What was before is unknown: <b>denied</b>';
+    await show(frame(2, 0, { headline: 'later', strip: { ...stripOf([]), note } }));
+    expect(await page.locator('#note-of-day').innerText()).toBe(note);
   });
 });
 
@@ -309,6 +414,8 @@ describe('the page', () => {
 
   test('lists the tasks of a pool by keyboard', async () => {
     const { page } = await open(frame(2, 0));
+    // the strip comes first
+    await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     expect(await page.locator('.lane li').first().innerText()).toContain('builds');

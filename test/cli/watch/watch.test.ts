@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type RequestOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { watch } from '../../../cli/watch/command.ts';
 import type { WatchFrame } from '../../../cli/watch/frame.ts';
 import { serveWatch } from '../../../cli/watch/server.ts';
-import { type CommandLab, commandLabs, logLooks } from '../../support/command-lab.ts';
+import { WaitRecord } from '../../../lambda/look/waits/wait-record.ts';
+import { type CommandLab, commandLabs, logLooks, withLogsAnswer } from '../../support/command-lab.ts';
 import type { LabPool } from '../../support/lab.ts';
 
 const { file, start } = commandLabs();
@@ -86,9 +87,9 @@ describe('a frame', () => {
     ]);
     // one task of 1 vCPU and 2 GiB on ARM, which is there from the second look on
     expect(dollars.anHour).toBeCloseTo(0.0395, 4);
-    expect(dollars.past?.hours).toBeCloseTo(230 / 3600, 6);
-    expect(dollars.past?.fixedFleet).toBeCloseTo((0.0395 * 230) / 3600, 5);
-    expect(dollars.past?.dollars).toBeCloseTo((0.0395 * 220) / 3600, 5);
+    expect(dollars.past?.hours).toBeCloseTo(232 / 3600, 6);
+    expect(dollars.past?.fixedFleet).toBeCloseTo((0.0395 * 232) / 3600, 5);
+    expect(dollars.past?.dollars).toBeCloseTo((0.0395 * 222) / 3600, 5);
   });
 
   it('tells a mismatch of two lists once looks have seen it for almost a minute', async () => {
@@ -128,6 +129,103 @@ describe('a frame', () => {
         text: 'pool "cpu": a schedule keeps at least 3 tasks and 1 free daemon',
       },
     ]);
+  });
+});
+
+describe('the strip of the last day', () => {
+  /** The frame in which the query of the day has ended. */
+  async function dayOf({ world }: CommandLab, queryMs?: number): Promise<WatchFrame['strip']> {
+    const environment = { AUTOSCALER_CLUSTER: world.ecs.clusterName };
+    const quiet = { out: () => {}, err: () => {}, now: () => world.timeline.now(), pollMs: 0, queryMs };
+    const page = await watch({ config: file, port: 0 }, { ...quiet, environment }, 0);
+    onTestFinished(() => page.close());
+    for (;;) {
+      // the first frame may be one that the server has kept
+      const [, [, { strip }]] = (await eventsOf(page.url, 2)) as [unknown, [string, WatchFrame]];
+      if (strip.note !== READING) return strip;
+    }
+  }
+  const READING = 'What was before is being read from the log.';
+  const busyIn = ({ values }: WatchFrame['strip']) => values.busy.filter((value) => value !== null).length;
+
+  /** Ten minutes of looks with a build, three hours without a look, and a minute of looks. */
+  async function withGap(): Promise<CommandLab> {
+    const lab = await start({ pools: [CPU, GPU] });
+    const record = new WaitRecord();
+    lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 60_000 });
+    await logLooks(lab, 600, record);
+    lab.pass(3 * 3600);
+    await logLooks(lab, 60, record);
+    return lab;
+  }
+
+  it('has by one query what was before the last hour, with its gap, its waits and what it cost', async () => {
+    const lab = await withGap();
+    const strip = await dayOf(lab);
+    expect(strip).toMatchObject({ widthSeconds: 60, title: 'the last 3 h' });
+    expect(strip.note).toBe('One query read less than 1 MB of the log, for less than $0.0001.');
+    expect([strip.bins, strip.gaps]).toEqual([191, [[11, 189]]]);
+    const { busy, p95, desired, waiting } = strip.values;
+    expect(Math.max(...busy.map(Number))).toBeGreaterThan(0.5);
+    expect(desired[11]).toBe(null);
+    expect(waiting[0]).toBe(1);
+    expect(strip.slowest.filter((pool) => pool !== null)).toEqual(['cpu']);
+    expect(Math.max(...p95.map(Number))).toBeGreaterThan(10);
+    expect(lab.world.logs.query('query-1')).toBeDefined();
+    expect(lab.world.logs.query('query-2')).toBeUndefined();
+  });
+
+  it('says that it is being read, or why not, and shows what is known without it', async () => {
+    const lab = await withGap();
+    lab.world.logs.areQueriesFast = false;
+    const { strip } = await frameOf(lab);
+    expect([strip.note, busyIn(strip)]).toEqual([READING, 5]);
+    expect((await dayOf(lab, 20)).note).toBe(
+      'What was before is unknown: the query of the log has not ended in time',
+    );
+  });
+
+  it('names the permission that is missing', async () => {
+    const lab = await withGap();
+    await withLogsAnswer(lab, 'StartQuery', 400, {
+      __type: 'AccessDeniedException',
+      message: 'User: ada is not authorized to perform: logs:StartQuery',
+    });
+    const strip = await dayOf(lab);
+    expect(strip.note).toMatch(
+      /^What was before is unknown: querying the log group .* ask for logs:StartQuery on it, and for logs:GetQueryResults$/,
+    );
+    expect(busyIn(strip)).toBe(5);
+  });
+
+  it('says that the log has no look, or cannot be read', async () => {
+    const lab = await start({ pools: [CPU] });
+    lab.world.logs.createGroup(lab.world.logGroupName);
+    const empty = await dayOf(lab);
+    expect([empty.note, empty.gaps]).toEqual(['The log has no look of the last day.', [[0, 59]]]);
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'somebody who may only read ECS');
+    expect((await dayOf(lab)).note).toBe('What was before is unknown: the log cannot be read');
+  });
+
+  it('goes on with the looks and waits of each frame, each counted once', async () => {
+    const lab = await start({ pools: [CPU] });
+    const record = new WaitRecord();
+    await logLooks(lab, 60, record);
+    const { world } = lab;
+    const environment = { AUTOSCALER_CLUSTER: world.ecs.clusterName };
+    const quiet = { out: () => {}, err: () => {}, now: () => world.timeline.now(), pollMs: 0 };
+    const page = await watch({ config: file, port: 0 }, { ...quiet, environment }, 0);
+    onTestFinished(() => page.close());
+    await eventsOf(page.url, 3);
+    world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 30_000 });
+    await logLooks(lab, 60, record);
+    const events = (await eventsOf(page.url, 4)) as readonly (readonly [string, WatchFrame])[];
+    const { values, past } = {
+      ...events.at(-1)?.[1].strip,
+      ...events.at(-1)?.[1].dollars,
+    } as WatchFrame['strip'] & WatchFrame['dollars'];
+    expect(past?.hours).toBeCloseTo(110 / 3600, 2);
+    expect(values.p95.filter((value) => value !== null)).toHaveLength(1);
   });
 });
 

@@ -15,11 +15,15 @@ it('has what was promised as the two waits from the submission: p50 first, then 
   const line = waitLine({ ...WAIT, promised: { p50, p95 } as never });
   expect(line).toEqual({
     ...{ id: 'a', pool: 'cpu', startedAt: time(NOW), waitMs: MINUTE },
+    pools: [{ name: 'cpu', waitMs: MINUTE }],
     ...{ promisedFromMs: 40 * SECOND, promisedToMs: 90 * SECOND },
   });
 });
 
 it('has no promise that no look made, and no part that is unknown', () => {
   const line = waitLine({ ...WAIT, task: 'task-id', parts: { queue: undefined } as never });
-  expect(line).toEqual({ id: 'a', pool: 'cpu', task: 'task-id', startedAt: time(NOW), waitMs: MINUTE });
+  expect(line).toEqual({
+    ...{ id: 'a', pool: 'cpu', task: 'task-id', startedAt: time(NOW), waitMs: MINUTE },
+    pools: [{ name: 'cpu', waitMs: MINUTE }],
+  });
 });
