@@ -73,8 +73,8 @@ export function frameOf({ snapshot, deliberation, config, log, changes, history,
       ...plan.forecast.map((row) => ({ at: row.at, text: forecastText(row, plan.takenAt) })),
       ...config.pools.flatMap((pool) => schedulesOf(pool, snapshot.takenAt)),
     ].toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at)),
-    changes: changes.map(({ at, pool, kind, short, others }) => ({
-      ...{ at, pool, kind },
+    changes: changes.map(({ at, pool, kind, what, short, others }) => ({
+      ...{ at, pool, kind, what },
       brief: brief(`${pool} ${short}`, MOST_WORDS.reason),
       whole: [`${pool} ${short}`, ...others].join('; '),
     })),

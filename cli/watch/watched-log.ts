@@ -126,6 +126,11 @@ export class WatchedLog {
     }
   }
 
+  /** How far back the history goes, and what that cost. Null: it has all that the log has. */
+  get note(): string | null {
+    return this.#note;
+  }
+
   /** Settles once the query of the day has ended, whatever its result. */
   async dayIsRead(): Promise<void> {
     await this.#day;

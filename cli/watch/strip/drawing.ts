@@ -26,7 +26,7 @@ export type SmallStrip = {
   readonly values: Series;
 };
 
-export type Strip = Omit<StripSeries, 'all' | 'pools' | 'past'> & {
+export type Strip = Omit<StripSeries, 'all' | 'pools' | 'past' | 'dollarsAnHour'> & {
   /** `the last 24 h`. */
   readonly title: string;
   /** What the strip shows in words, for those who do not see it. */
@@ -46,12 +46,15 @@ const [MARKS, TITLE, SPACE, TIMES] = [20, 13, 4, 16];
 const HEIGHTS = { few: [46, 20], many: [32, 13] } as const;
 const FEW_POOLS = 8;
 
-export function drawStrip({ all, pools, past, ...series }: StripSeries): Strip {
+export function drawStrip({ all, pools, past, dollarsAnHour, ...series }: StripSeries): Strip {
   const title = spanText(series.bins * series.widthSeconds);
-  const perHour = all.dollars.map((each) => (each === null ? null : (each * 3600) / series.widthSeconds));
   const [tall, low] = HEIGHTS[pools.length > FEW_POOLS ? 'many' : 'few'];
   const tasks = topOf(all.desired, all.busy);
-  const [waiting, p95, dollars] = [topOf(all.waiting), topOf(all.p95), Math.max(...numbersIn(perHour), 0.01)];
+  const [waiting, p95, dollars] = [
+    topOf(all.waiting),
+    topOf(all.p95),
+    Math.max(...numbersIn(dollarsAnHour), 0.01),
+  ];
   const shape = (kind: Shape['kind'], values: Series['busy'], top: number): Shape => ({
     kind,
     d: kind === 'desired' ? lineOf(values, top) : areaOf(values, top),
@@ -69,7 +72,11 @@ export function drawStrip({ all, pools, past, ...series }: StripSeries): Strip {
       ...[
         { title: 'jobs that wait', top: `${waiting}`, shapes: [shape('waiting', all.waiting, waiting)] },
         { title: 'p95 of waits, slowest pool', top: waitText(p95), shapes: [shape('p95', all.p95, p95)] },
-        { title: 'dollars an hour', top: dollarText(dollars), shapes: [shape('dollars', perHour, dollars)] },
+        {
+          title: 'dollars an hour',
+          top: dollarText(dollars),
+          shapes: [shape('dollars', dollarsAnHour, dollars)],
+        },
       ].map((panel, at) => ({
         ...panel,
         y: MARKS + TITLE + tall + (at + 1) * (SPACE + TITLE) + at * low,

@@ -44,6 +44,8 @@ export type StripSeries = {
   /** Of all pools. `p95` is that of the pool whose jobs waited longest, which `slowest` names. */
   readonly all: Series;
   readonly slowest: readonly (string | null)[];
+  /** What the tasks cost an hour while looks saw them: a bin may be seen in part. */
+  readonly dollarsAnHour: Values;
   readonly pools: readonly PoolSeries[];
   readonly marks: readonly Mark[];
   /** Null: no look is known. `fixedFleet`: what the peak of each pool would have cost all the time. */
@@ -64,6 +66,7 @@ export function seriesOf(history: History, now: EpochMs, prices: ReadonlyMap<str
   const p95s = bins.map((bin) => slowestOf(bin, prices));
   const total = (field: 'desired' | 'busy' | 'dollars'): Values =>
     bins.map((_, at) => (isSeen(at) ? rounded(sum(pools, (pool) => pool[field][at] ?? 0)) : null));
+  const dollars = total('dollars');
   return {
     from: isoTime(from),
     widthSeconds: widthMs / SECOND_MS,
@@ -74,9 +77,12 @@ export function seriesOf(history: History, now: EpochMs, prices: ReadonlyMap<str
       busy: total('busy'),
       waiting: bins.map((bin, at) => (isSeen(at) ? (bin?.waiting ?? 0) : null)),
       p95: p95s.map((slowest) => slowest?.seconds ?? null),
-      dollars: total('dollars'),
+      dollars,
     },
     slowest: p95s.map((slowest) => slowest?.pool ?? null),
+    dollarsAnHour: dollars.map((each, at) =>
+      each === null ? null : rounded((each * HOUR_MS) / (covered[at] ?? widthMs)),
+    ),
     pools,
     marks: [
       ...alarmMarks(bins),
