@@ -37,10 +37,15 @@ type Submission = {
   /** Shortest and longest duration of a build. */
   readonly seconds: readonly [from: number, to: number];
   readonly prebuilds?: boolean;
+  /** Of a new version of a template, instead of a workspace that a person creates. */
+  readonly isImport?: boolean;
 };
 
+/** The owners of the workspaces, by turns. */
+const OWNERS = ['ada', 'ben', 'chen', 'dora', 'emil', 'fay', 'gus', 'hana', 'ivo', 'june', 'kim', 'lea'];
+
 const SUBMISSIONS: readonly Submission[] = [
-  { atS: 10, what: 'a template push', jobs: 2, seconds: [15, 25] },
+  { atS: 10, what: 'a template push', jobs: 2, seconds: [15, 25], isImport: true },
   { atS: 20, what: 'an unschedulable job', jobs: 1, tags: { cluster: 'tpu' }, seconds: [30, 30] },
   { atS: 40, what: 'a burst: thirty people start work', jobs: 30, seconds: [30, 75] },
   {
@@ -116,9 +121,6 @@ export function planSteps(
   announce: (line: string) => void,
 ): void {
   planSubmissions(world, random, announce);
-  // coderd that lists no workspace of an organization, but builds of some, would be a finding
-  const template = world.coderd.addTemplate({ organization: 'data', tags: DATA });
-  world.coderd.workspaces.add({ template });
   for (const { atS, pool } of DEPLOYMENTS)
     world.timeline.after(atS * 1000, () => {
       world.deploy(pool);
@@ -202,15 +204,33 @@ export function planSubmissions(
   random: { whole(from: number, to: number): number },
   announce: (line: string) => void,
 ): void {
-  for (const { atS, what, jobs, seconds, prebuilds, organization = 'default', tags = {} } of SUBMISSIONS)
+  const owners = OWNERS.map((username) => world.coderd.addUser({ username }));
+  let workspaces = 0;
+  for (const submission of SUBMISSIONS) {
+    const { atS, what, jobs, seconds, organization = 'default', tags = {} } = submission;
+    const kept = submission.prebuilds || submission.isImport;
+    const template = kept ? undefined : world.coderd.addTemplate({ organization, tags });
     world.timeline.after(atS * 1000, () => {
       announce(`${what}: ${some(jobs, 'job')} submitted`);
-      const initiator = prebuilds ? 'prebuilds' : 'user';
       for (let index = 0; index < jobs; index++) {
         const durationMs = random.whole(seconds[0] * 1000, seconds[1] * 1000);
-        world.coderd.submitJob({ organization, tags, durationMs, initiator });
+        if (template === undefined) {
+          const type = submission.isImport ? 'template_version_import' : 'workspace_build';
+          const initiator = submission.prebuilds ? 'prebuilds' : 'user';
+          world.coderd.submitJob({ organization, tags, durationMs, initiator, type });
+        } else {
+          const owner = owners[workspaces % owners.length];
+          workspaces += 1;
+          world.coderd.workspaces.create({
+            template,
+            name: `dev-${workspaces}`,
+            buildMs: durationMs,
+            ...(owner && { owner }),
+          });
+        }
       }
     });
+  }
 }
 
 export function demoConfig(coderdUrl: string): string {
