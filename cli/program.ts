@@ -43,7 +43,7 @@ const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
     },
     {
       load: async () => (await import('./watch/command.ts')).addWatchCommand,
-      examples: { watch: ['', '--port 0'] },
+      examples: { watch: ['', '--out page.html'] },
     },
     {
       load: async () => (await import('./plan.ts')).addPlanCommand,

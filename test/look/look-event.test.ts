@@ -13,6 +13,7 @@ import { answerOf } from '../../lambda/look/answer.ts';
 import type { LookResult } from '../../lambda/look/look.ts';
 import { type LookEvent, lookEvent } from '../../lambda/look/look-event.ts';
 import { OrphanEvents } from '../../lambda/look/orphan-event.ts';
+import { alarmsOf } from '../../lambda/telemetry/alarm-limits.ts';
 import { FullViewAge, isBlind } from '../../lambda/telemetry/full-view-age.ts';
 import { lookMetrics, poolMetrics, rareMetrics } from '../../lambda/telemetry/look-metrics.ts';
 import { ACTIVITY_METRICS, ALARM_METRICS } from '../../lambda/telemetry/metric-names.ts';
@@ -74,6 +75,38 @@ describe('the log event of a look', () => {
       { name: 'cpu', desiredFrom: 5, tasks: 5, busy: 1, idle: 2, left: 1, leaving: 1, asks: 2, atMax: 0 },
       { name: 'gpu', desiredFrom: 2, desiredTo: 2, tasks: 2, busy: 1, starting: 1, pending: 4, atMax: 1 },
     ]);
+  });
+
+  it('has the deployment and the overrides of a pool as words of one text, and none without', () => {
+    expect(event.pools.map((row) => 'marks' in row)).toEqual([false, false]);
+    const { snapshot, plan, ...rest } = resultOn(BUSY);
+    const override = { until: plan.takenAt, by: 'me', why: 'test' };
+    const overrides = [
+      { kind: 'pin', count: 1, ...override },
+      { kind: 'pause-scale-in', ...override },
+    ] as const;
+    const pools = plan.pools.map((pool, at) => ({
+      ...pool,
+      overrides: at === 0 ? overrides : [],
+      why: [{ code: 'holding-for-deployment' } as const],
+    }));
+    const marked = eventOf({ snapshot, ...rest, plan: { ...plan, pools } });
+    expect(marked.pools.map((row) => row.marks)).toEqual(['deployment pause-scale-in pin', 'deployment']);
+  });
+
+  it.each([
+    { values: {}, failures: [], alarms: undefined },
+    { values: { OldestPendingAge: 300, UnservedJobs: 0, TickAge: 300 }, failures: [], alarms: undefined },
+    { values: { OldestPendingAge: 301, UnservedJobs: 1 }, failures: [], alarms: 'job-waits unserved-jobs' },
+    { values: { TokenDaysLeft: 15, StuckTasks: 0 }, failures: [], alarms: undefined },
+    {
+      values: { TokenDaysLeft: 14, StuckTasks: 1, PendingJobs: 9 },
+      failures: [],
+      alarms: 'drain-stuck token-expires',
+    },
+    { values: {}, failures: ['no'], alarms: 'failing-ticks' },
+  ])('has $alarms as the alarms whose limit $values crosses', ({ values, failures, alarms }) => {
+    expect(alarmsOf({ failures }, values)).toEqual(alarms === undefined ? {} : { alarms });
   });
 
   it('has one row per tag group, the longest waiting first', () => {

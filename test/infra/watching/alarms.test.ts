@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   ACTIVITY_METRICS,
   ALARM_METRICS,
+  ALARM_OF,
   CONTESTED_METRIC,
   DEAD_METRIC,
   LICENSE_METRIC,
@@ -62,6 +63,19 @@ describe('the alarms', () => {
       ]).toContain(MetricName);
       expect(Dimensions).toEqual([{ Name: 'service', Value: 'Test' }]);
     }
+  });
+
+  it('have the names that the log gives to the limits of their metrics', () => {
+    const own = alarms.flatMap(({ AlarmName, Namespace, MetricName, Metrics = [] }) =>
+      [{ Namespace, MetricName }, ...Metrics.flatMap(({ MetricStat }: Part) => MetricStat?.Metric ?? [])]
+        .filter((metric) => metric.Namespace === METRICS_NAMESPACE)
+        .map((metric) => [metric.MetricName, AlarmName] as const),
+    );
+    // it counts looks, whatever their values
+    const onValues = own.filter(([, name]) => name !== 'Test-no-tick');
+    expect(Object.fromEntries(onValues)).toEqual(
+      Object.fromEntries(Object.entries(ALARM_OF).map(([metric, name]) => [metric, `Test-${name}`])),
+    );
   });
 
   it('watch the quotas of the capacities that the pools use', () => {

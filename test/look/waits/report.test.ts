@@ -73,13 +73,13 @@ describe('the report of a look', () => {
   it.each([
     { failures: [], findings: [], level: 'INFO' },
     { failures: [], findings: [{ code: 'jobs-list-slow', seconds: 7 }], level: 'WARN' },
-    { failures: [{ message: 'no answer' }], findings: [], level: 'ERROR' },
-  ])('has the level $level for $failures and $findings', async ({ failures, findings, level }) => {
+    { failures: [{ message: 'no answer' }], findings: [], level: 'ERROR', alarms: 'failing-ticks' },
+  ])('has the level $level for $failures and $findings', async ({ failures, findings, ...expected }) => {
     const { lab, looks } = await startedJob();
     const [look] = looks;
     const broken = look && [{ ...look, failures, plan: { ...look.plan, findings } }];
     const lines = await linesOf(lab, broken as unknown as typeof looks);
-    expect(lines.find(({ message }) => message === 'look')).toMatchObject({ level });
+    expect(lines.find(({ message }) => message === 'look')).toMatchObject(expected);
   });
 
   it('has the event and the metrics of the look if the waits cannot be computed', async () => {
