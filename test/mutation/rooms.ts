@@ -1,0 +1,60 @@
+/** The rooms of the product, with the tests that must notice a change in each. */
+
+export type Room = {
+  readonly name: string;
+  /** Globs of the files to change. */
+  readonly sources: readonly string[];
+  /** Globs of the tests that must notice. */
+  readonly tests: readonly string[];
+  /** Percent of the mutants that tests must notice. */
+  readonly goal: number;
+};
+
+/** Which mutants of a room to test, and a folder for what is written meanwhile. */
+export type Sample = { readonly count: number; readonly seed: number; readonly folder: string };
+
+/** The guard is a shell script: shell-mutants.ts changes it. Stryker changes the others. */
+export const ROOMS: readonly Room[] = [
+  { name: 'decision', sources: ['lambda/decision/**/*.ts'], tests: ['test/decision/**/*.test.ts'], goal: 96 },
+  { name: 'look', sources: ['lambda/look/**/*.ts'], tests: ['test/look/**/*.test.ts'], goal: 96 },
+  {
+    name: 'adapters',
+    sources: ['lambda/adapters/**/*.ts'],
+    tests: ['test/adapters/**/*.test.ts', 'test/look/record/*.test.ts', 'test/keys/*.test.ts'],
+    goal: 96,
+  },
+  { name: 'guard', sources: ['guard/guard.sh'], tests: ['test/guard/*.test.ts'], goal: 96 },
+  { name: 'config', sources: ['lambda/config/**/*.ts'], tests: ['test/config/*.test.ts'], goal: 90 },
+  { name: 'keys', sources: ['lambda/keys/**/*.ts'], tests: ['test/keys/*.test.ts'], goal: 90 },
+  {
+    name: 'telemetry',
+    sources: ['lambda/telemetry/*.ts'],
+    tests: [
+      'test/look/look-event.test.ts',
+      'test/look/waits/*.test.ts',
+      'test/decision/report/lost-jobs.test.ts',
+      'test/e2e/handler.test.ts',
+      'test/infra/public-api/metrics.test.ts',
+      'test/infra/watching/alarms.test.ts',
+    ],
+    goal: 90,
+  },
+  {
+    name: 'explain',
+    sources: ['lambda/explain/*.ts'],
+    tests: [
+      'test/explain/*.test.ts',
+      'test/decision/**/*.test.ts',
+      'test/look/{look-event,plan-text}.test.ts',
+      'test/cli/brief.test.ts',
+      'test/cli/status/*.test.ts',
+    ],
+    goal: 90,
+  },
+  {
+    name: 'infra',
+    sources: ['infra/**/*.ts'],
+    tests: ['test/infra/**/*.test.ts', '!test/infra/watching/drill/nights/*'],
+    goal: 90,
+  },
+];
