@@ -7,7 +7,7 @@ import { type LoadedConfig, loadConfig } from './config/load.ts';
 import { readStoredConfig } from './config/stored-config.ts';
 
 /** The environment of the function lacks a variable, or a variable is empty. */
-export class EnvironmentError extends Error {
+class EnvironmentError extends Error {
   override readonly name = 'EnvironmentError';
 }
 

@@ -8,7 +8,7 @@ const ZIP_MODULE = 'infra/plain/zip-folder.js';
 export type GeneratedFile = { readonly path: string; readonly contents: string | Uint8Array };
 
 /** Generated files, and the modules that esbuild bundled into them. */
-export type Prebuilt = {
+type Prebuilt = {
   readonly files: readonly GeneratedFile[];
   /** Paths relative to the project. */
   readonly inputs: readonly string[];

@@ -7,8 +7,8 @@ import { matchesGlob, posix } from 'node:path';
 /** The texts of a version by path, relative to the project. */
 export type Texts = ReadonlyMap<string, string>;
 
-export const CLASSES = ['product', 'lab', 'tests', 'data', 'tools', 'docs'] as const;
-export type Class = (typeof CLASSES)[number];
+const CLASSES = ['product', 'lab', 'tests', 'data', 'tools', 'docs'] as const;
+type Class = (typeof CLASSES)[number];
 
 export type CountedFile = {
   readonly path: string;

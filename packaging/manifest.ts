@@ -49,7 +49,7 @@ function rangeOf(name: string, { dependencies }: ProjectManifest): string {
 }
 
 /** Names of the packages that the compiled modules and declarations below `dir` import. */
-export function packagesImportedIn(dir: string): readonly string[] {
+function packagesImportedIn(dir: string): readonly string[] {
   const files = readdirSync(dir, { recursive: true, encoding: 'utf8' });
   const modules = files.filter((file) => /(?<!^prebuilt\b.*)\.(?:js|d\.ts)$/.test(file));
   const specifiers = modules.flatMap((file) =>

@@ -18,7 +18,7 @@ import { type CliEnvironment, InputError } from '../shared/cli-environment.ts';
 import { type LiveOptions, readConfig } from '../shared/live-options.ts';
 import { clusterOf } from '../shared/stack-cluster.ts';
 
-export type LogSpan = { readonly from: EpochMs; readonly to: EpochMs };
+type LogSpan = { readonly from: EpochMs; readonly to: EpochMs };
 
 export type FunctionLog = LogGroup & {
   /** The rows of the commands (without `limit`) about lines with this `message`. Throws InputError. */

@@ -25,7 +25,7 @@ export type WatchServerOptions = {
 };
 
 /** How old the data of a frame are when it is sent, and at which age they tell no more what is so. */
-export type Seen = { readonly agoMs: number; readonly staleAfterMs: number };
+type Seen = { readonly agoMs: number; readonly staleAfterMs: number };
 
 /** Three intervals; a look takes a moment even where pages look more often. */
 const STALE_AFTER = 3;

@@ -27,7 +27,7 @@ type Written = z.input<typeof configSchema>;
 type WrittenPool = Written['pools'][number];
 
 /** An entry of `pools`: it has one of `key`, `psk` and `token`. */
-export type PoolSettings = WrittenPool & (With<'key'> | With<'psk'> | With<'token'>);
+type PoolSettings = WrittenPool & (With<'key'> | With<'psk'> | With<'token'>);
 
 type With<Way extends keyof WrittenPool> = { [name in Way]: NonNullable<WrittenPool[name]> };
 

@@ -10,7 +10,7 @@ import type { LoadedConfig } from './load.ts';
 import { storedText } from './rules/stored-text.ts';
 
 /** The stored text is not the text that the stack was deployed with. */
-export class StoredConfigError extends Error {
+class StoredConfigError extends Error {
   override readonly name = 'StoredConfigError';
 }
 

@@ -159,7 +159,7 @@ function lostPerMs({ config, snapshot, stockSets }: Context): number {
 }
 
 /** Whether a job waits for the pool, something is due, or a task starts or stops. */
-export function isMoving({ pending, due, daemons }: PoolPlan): boolean {
+function isMoving({ pending, due, daemons }: PoolPlan): boolean {
   const { starting, leaving, left, unguarded } = daemons;
   return pending + due + starting + leaving + left + unguarded > 0;
 }

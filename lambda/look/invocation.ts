@@ -14,7 +14,7 @@ import type { LookMessage } from './relay/relay.ts';
 import { TimeLimit } from './time-limit.ts';
 
 /** Kept free at the end of an invocation, so that Lambda does not stop a look halfway. */
-export const MARGIN_MS = 5_000;
+const MARGIN_MS = 5_000;
 
 export type InvocationInput = {
   readonly ports: Ports;
@@ -117,7 +117,7 @@ function reportSafely({ onLook }: InvocationInput, done: LookResult, durationMs:
 }
 
 /** One failure of a look, a cause of InvocationError. */
-export class LookError extends Error {
+class LookError extends Error {
   override readonly name = 'LookError';
 }
 

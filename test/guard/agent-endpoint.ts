@@ -140,7 +140,7 @@ export class AgentEndpoint {
 }
 
 /** Holds calls while it is closed, until the test lets them through. It is open at first. */
-export class Gate {
+class Gate {
   #isClosed = false;
   readonly #waiting: (() => void)[] = [];
   #onArrival: () => void = () => {};
@@ -226,7 +226,7 @@ function* endlessText() {
 const endless = (): Readable => Readable.from(endlessText(), { objectMode: false });
 
 /** The agent's answer to a look. `task`: how it names the task. */
-export function protection(
+function protection(
   expiresAt: number,
   { fractions = false, task = { TaskArn: TASK_ARN } }: { fractions?: boolean; task?: NamedTask } = {},
 ): string {

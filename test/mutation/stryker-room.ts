@@ -14,7 +14,7 @@ import { type Change, choose } from './sample.ts';
 const silent = { isDebugEnabled: () => false, debug() {}, info() {}, warn() {} } as unknown as Logger;
 
 /** All mutants of the room. */
-export async function listMutants({ sources }: Room): Promise<readonly Change[]> {
+async function listMutants({ sources }: Room): Promise<readonly Change[]> {
   const files = sources
     .flatMap((pattern) => globSync(pattern))
     .sort()

@@ -94,7 +94,7 @@ export function idOf(...words: readonly (string | number)[]): string {
 
 export const taskArn = (pool: string, index: number): string =>
   `arn:aws:ecs:eu-central-1:111122223333:task/coder/${idOf(pool, index)}`;
-export const serviceArn = (pool: string): string =>
+const serviceArn = (pool: string): string =>
   `arn:aws:ecs:eu-central-1:111122223333:service/coder/Stack-${pool}`;
 
 /** Draws a snapshot document and the configuration that goes with it. */

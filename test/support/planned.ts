@@ -154,7 +154,7 @@ export function organizationIn(snapshot: Drawn['snapshot']) {
 }
 
 /** The reason why ECS could not start the tasks. */
-export const PULL_FAILURE = 'CannotPullContainerError: pull image manifest has been retried 7 time(s)';
+const PULL_FAILURE = 'CannotPullContainerError: pull image manifest has been retried 7 time(s)';
 
 export const failing =
   (pool: string, count: number): Change =>

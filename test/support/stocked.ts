@@ -28,7 +28,6 @@ import {
   daemonId,
   jobId,
   MINUTE,
-  NOW,
   poolName,
   reading,
   taskIdOf,
@@ -205,5 +204,3 @@ export function buildAt(created_at: EpochMs, tookSeconds = 60, given: Partial<Jo
     ...given,
   });
 }
-
-export const inMs = (ms: number): EpochMs => (NOW + ms) as EpochMs;

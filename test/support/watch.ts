@@ -10,7 +10,7 @@ import type { EpochMs } from '../../lambda/decision/model/brands.ts';
 import { type Lab, type LabOptions, startLongLab } from './lab.ts';
 
 /** A due transition that the executor did not make in a run, because it saw no daemon. */
-export type Left = {
+type Left = {
   readonly workspace: string;
   readonly reason: BuildReason;
   readonly dueAt: number;

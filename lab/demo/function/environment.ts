@@ -4,7 +4,7 @@ import { ACCESS_KEY_OF_A_PERSON } from '../../world/aws-http.ts';
 import type { ServedWorld } from '../../world/serve.ts';
 import type { World } from '../../world/world.ts';
 
-export const REGION = 'eu-central-1';
+const REGION = 'eu-central-1';
 
 /** The variables of a function in this world. Its AWS is the simulated one. */
 export function functionEnvironment(

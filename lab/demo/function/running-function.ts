@@ -62,6 +62,6 @@ export class RunningFunction {
 }
 
 /** An invocation of the function failed, or its process ended. */
-export class FunctionError extends Error {
+class FunctionError extends Error {
   override readonly name = 'FunctionError';
 }

@@ -143,14 +143,14 @@ function keepRunning(world: World, running: RunningFunction, onEvent: (line: str
   };
 }
 
-export type PastOptions = {
+type PastOptions = {
   readonly config: Config;
   readonly seed: number;
   readonly until: EpochMs;
   readonly onError: (error: unknown) => void;
 };
 
-export async function passTime(world: World, { config, seed, until, onError }: PastOptions): Promise<void> {
+async function passTime(world: World, { config, seed, until, onError }: PastOptions): Promise<void> {
   const scheduler = new VirtualScheduler(world.timeline);
   const autoscaler = new InProcessFunction({
     world,

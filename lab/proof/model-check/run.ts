@@ -22,7 +22,7 @@ export type Explored = {
 };
 
 /** The explorations that must find no violation of the protocol as it is. */
-export const EXPLORATIONS: readonly Exploration[] = [
+const EXPLORATIONS: readonly Exploration[] = [
   guards({ tasks: 3, jobs: 2 }, 'prompt'),
   guards({ tasks: 2, jobs: 2 }, 'late'),
   nonsensePool({ tasks: 3, jobs: 2 }, { min: 1, max: 2 }),

@@ -22,7 +22,7 @@ const p95 = ({ waits }: Cost): number => percentile(sorted(waits), 0.95);
  * What should be, not what was measured: twice the launches, and waits half as long again while lists fail in few
  * looks. `more` is what two plays of one world may differ by, since after one launch more all later events differ.
  */
-export const MOST_FOR_PARTIAL_SIGHT: readonly Bound[] = [
+const MOST_FOR_PARTIAL_SIGHT: readonly Bound[] = [
   { what: 'launches', of: ({ launches }) => launches, times: 2, more: 10 },
   { what: 'looks with more tasks than a limit', of: ({ aboveLimits }) => aboveLimits, times: 1, more: 10 },
   { what: 'seconds that 95 % of the jobs waited at most', of: p95, times: 1.5, more: 30, onlyBrief: true },

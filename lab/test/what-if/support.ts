@@ -58,7 +58,7 @@ const ONE_POOL = aDeployment();
 export const DOLLARS_PER_HOUR = 3.6;
 export const VALUE_OF_MINUTE = 0.6;
 
-export function options(given: Partial<RunOptions> = {}): RunOptions {
+function options(given: Partial<RunOptions> = {}): RunOptions {
   return {
     ...{ trace: aTrace(), config: ONE_POOL, seed: 1, isPictured: false },
     ...{ valueOfMinute: VALUE_OF_MINUTE, dollarsPerHour: () => DOLLARS_PER_HOUR },

@@ -33,7 +33,7 @@ export type Change = {
   readonly groups: readonly GroupChange[];
 };
 
-export type GroupChange = {
+type GroupChange = {
   /** `default` or `default gpu=a10`. */
   readonly group: string;
   readonly meanWaitS: Difference;

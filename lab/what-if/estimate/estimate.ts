@@ -143,7 +143,7 @@ const LARGEST = 10_000;
 const STEPS = 60;
 
 /** The share of the distribution within `t` standard errors of the mean. */
-export function shareWithin(t: number, freedom: number): number {
+function shareWithin(t: number, freedom: number): number {
   const angle = Math.atan(t / Math.sqrt(freedom));
   const squared = Math.cos(angle) ** 2;
   const isOdd = freedom % 2 === 1;

@@ -20,7 +20,7 @@ export type PriceSearch = {
 };
 
 /** The prices to try: dollars for each minute of a person. */
-export const USUAL_PRICES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2] as const;
+const USUAL_PRICES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2] as const;
 
 type Played = {
   /** The configured price. */

@@ -26,7 +26,7 @@ export type WorkerPool = base.WorkerPool<Order, Run>;
 export { WorkerPoolError } from '../../world/base/worker-pool.ts';
 
 /** Runs an order in this thread. Throws BacktestError if its policy is unknown. */
-export function runOrder(order: Order, onProgress: (share: number) => void): Promise<Run> {
+function runOrder(order: Order, onProgress: (share: number) => void): Promise<Run> {
   const { dollarsPerHour } = order;
   return run(driverOf(order), {
     ...order,

@@ -5,7 +5,8 @@
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
 import { AwsError } from '../base/aws-service.ts';
 
-export const [CURRENT, PENDING, PREVIOUS] = ['AWSCURRENT', 'AWSPENDING', 'AWSPREVIOUS'] as const;
+export const [CURRENT, PENDING] = ['AWSCURRENT', 'AWSPENDING'] as const;
+const PREVIOUS = 'AWSPREVIOUS';
 
 export type SecretVersion = {
   readonly id: string;

@@ -5,7 +5,7 @@
 import type { Rows } from './rows.ts';
 
 /** 10,000 rows of 100 a page: twice the services of a cluster and the tasks of a service (docs/internals/aws.md §2). */
-export const MOST_PAGES = 100;
+const MOST_PAGES = 100;
 
 export type Page<T> = {
   readonly items: readonly T[];

@@ -224,7 +224,7 @@ function assignWaiting<G extends Group>(
 }
 
 /** Whether an offer is a launch that no floor causes in any case. */
-export function isPaid({ served, price }: Assigned['offer']): boolean {
+function isPaid({ served, price }: Assigned['offer']): boolean {
   return served === 'by-launch' && price > 0;
 }
 

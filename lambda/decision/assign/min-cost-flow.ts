@@ -12,17 +12,17 @@ export class Network {
   readonly #head: number[] = [];
   readonly #rest: number[] = [];
   readonly #cost: number[] = [];
-  /** By node, for one search: the distance is infinite before and after it. */
+  /**
+   * By node, for one search: the distance is infinite before and after it.
+   *
+   * It is minus infinity, and no search comes through, for a dead node: no path leads from it to the sink, and none
+   * ever will. A failed search has visited all that can be reached from its source, whatever it costs: no arc with
+   * a rest leads out of there. A path to the sink cannot come through, so no later flow gives an arc out of there a
+   * rest. Closing an arc gives it none. Nor does a new arc, since it leaves a new node.
+   */
   readonly #distance: number[] = [];
   readonly #arrivedBy: number[] = [];
   readonly #isQueued: boolean[] = [];
-  /**
-   * By node: no path leads from it to the sink, and none ever will. A failed search has visited all
-   * that can be reached from its source, whatever it costs: no arc with a rest leads out of there. A
-   * path to the sink cannot come through, so no later flow gives an arc out of there a rest. Closing
-   * an arc gives it none. Nor does a new arc, since it leaves a new node.
-   */
-  readonly #isDead: boolean[] = [];
   /** How many nodes there were at the last `send`. */
   #searched = 0;
 
@@ -99,7 +99,7 @@ export class Network {
       isQueued[node] = false;
       for (const arc of this.#arcsOf[node] ?? []) {
         const to = this.#head[arc] ?? 0;
-        if (this.#rest[arc] === 0 || this.#isDead[to]) continue;
+        if (this.#rest[arc] === 0) continue;
         const through = (distance[node] ?? 0) + (this.#cost[arc] ?? 0);
         if (through >= (distance[to] ?? 0)) continue;
         distance[to] = through;
@@ -110,10 +110,8 @@ export class Network {
       }
     }
     const isReached = distance[this.sink] !== Number.POSITIVE_INFINITY;
-    for (const node of queue) {
-      distance[node] = Number.POSITIVE_INFINITY;
-      if (!isReached) this.#isDead[node] = true;
-    }
+    const after = isReached ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+    for (const node of queue) distance[node] = after;
     return isReached ? this.#pathFrom(source) : undefined;
   }
 

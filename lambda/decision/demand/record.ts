@@ -22,7 +22,7 @@ import { AUTOMATIC, type Transition, transitionsOf } from './transitions.ts';
 export const PREBUILDS_USER = 'c42fdf75-3097-471c-8c33-fb52454d81c0';
 
 /** The unforeseen builds of one tag set. */
-export type Arrivals = {
+type Arrivals = {
   readonly tags: TagSet;
   /** When the latest one came; undefined: all builds of this tag set were foreseen. */
   readonly lastAt: EpochMs | undefined;
@@ -169,7 +169,7 @@ const durationsAmong = memoized((jobs: readonly Job[]) => {
  * How long a job ran, in milliseconds; 0 unless it succeeded and its times are known. coderd and the daemon
  * wrote them by two clocks, so the difference may be negative.
  */
-export function tookMsOf({ started_at, completed_at, status }: Job): number {
+function tookMsOf({ started_at, completed_at, status }: Job): number {
   if (status !== 'succeeded' || started_at == null || completed_at == null) return 0;
   return Math.max(0, completed_at - started_at);
 }

@@ -32,7 +32,7 @@ export type PoolNeed = Pick<
 };
 
 /** Which daemons are ready without a job. They exist, or will. */
-export type ReadyDaemons = {
+type ReadyDaemons = {
   /** Jobs that coderd is about to insert. */
   readonly due: number;
   /** Daemons for these jobs. */
@@ -48,7 +48,7 @@ export type ReadyDaemons = {
 };
 
 /** How many tasks the pool needs. */
-export type NeededTasks = {
+type NeededTasks = {
   /** Before all limits except that of prebuilds. */
   readonly wanted: number;
   /** The same, up to the pool's `max`, beside tasks that have just left. */
@@ -58,7 +58,7 @@ export type NeededTasks = {
 };
 
 /** What the limits hold back. */
-export type HeldLaunches = {
+type HeldLaunches = {
   /** The limit over all pools that leaves no room for more tasks of this pool. */
   readonly by: 'maxTasks' | 'dollarsPerHour' | undefined;
   /** The pools that count against this limit although their services could not be read. */

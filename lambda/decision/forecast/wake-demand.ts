@@ -53,7 +53,7 @@ export type WakeDemands = {
   readonly left: readonly LeftDemand[];
 };
 
-export type LeftDemand = Left & {
+type LeftDemand = Left & {
   readonly group: TransitionGroup;
   /** The earliest first. */
   readonly ahead: readonly ExpectedTransition[];

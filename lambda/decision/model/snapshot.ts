@@ -41,7 +41,7 @@ export type LeftOutRow = {
 };
 
 /** `pending`, `running`, … Unknown values are accepted. */
-export type JobStatus = string;
+type JobStatus = string;
 
 export type Job = {
   readonly id: JobId;
@@ -71,7 +71,7 @@ export type Job = {
   }>;
 };
 
-export type JobRef = { readonly id: JobId; readonly status: JobStatus };
+type JobRef = { readonly id: JobId; readonly status: JobStatus };
 
 export type Daemon = {
   readonly id: DaemonId;
@@ -188,7 +188,7 @@ export type Entitlement = 'entitled' | 'grace_period' | 'not_entitled';
 
 export type BuildInfo = { readonly version: string };
 
-export type EcsDeployment = {
+type EcsDeployment = {
   readonly id?: string | undefined;
   readonly status?: string | undefined;
   readonly taskDefinition?: string | undefined;
@@ -209,7 +209,7 @@ export type ServiceEvent = {
 };
 
 /** The part of a service's deployment configuration that the decision reads. */
-export type DeploymentConfiguration = {
+type DeploymentConfiguration = {
   readonly earlySuccessCriteria?: { readonly enable?: boolean | undefined } | undefined;
 };
 

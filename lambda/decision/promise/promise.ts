@@ -83,7 +83,8 @@ function takerIn(input: ServersInput) {
     const ageMs = Math.max(0, snapshot.takenAt - job.created_at);
     const { mayBePolled, handedOverMs } = handOver(tags);
     // coderd lists a daemon that has left as idle for up to 90 s, but it leaves jobs waiting
-    if (ageMs > handedOverMs) for (const one of able) if (one.state.kind === 'idle') one.state = GONE;
+    const leaving = ageMs > handedOverMs ? able.filter(({ state }) => state.kind === 'idle') : [];
+    for (const one of leaving) one.state = GONE;
     const none: Server = { pool: null, tags, state: { kind: 'later', free: UNKNOWN } };
     const first = able.reduce((a, b) => (b.state.free.p50 < a.state.free.p50 ? b : a), none);
     const { kind, free } = first.state;

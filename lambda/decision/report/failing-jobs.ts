@@ -182,13 +182,7 @@ function giveUp({ lines, daemons, now }: Played, { afterMs, aMinute }: GivingUp)
   const queuesOf = memoized((able: readonly Line[]) => able.flatMap((line) => queues.get(line) ?? []));
   const workers = daemons.map(({ able, freeMs }) => ({ able: queuesOf(able), freeMs }));
   for (let [ms, open] = [0, [...queues.values()]]; open.length > 0; ms += MINUTE_MS) {
-    for (const worker of workers)
-      while (worker.freeMs <= ms) {
-        const queue = firstOf(worker.able);
-        // no job comes later
-        worker.freeMs += queue === undefined ? Number.POSITIVE_INFINITY : tookMsOf(queue.line, queue.next);
-        if (queue !== undefined) queue.next += 1;
-      }
+    for (const worker of workers) while (worker.freeMs <= ms) worker.freeMs += takeFirst(worker.able);
     for (const queue of open) grow(queue, now + ms - afterMs);
     const all = sum(open, dueIn);
     const most = Math.min(all, aMinute);
@@ -216,6 +210,14 @@ type Queue = {
   old: number;
   lost: number;
 };
+
+/** Takes the first job that waits, and returns how long it runs: for ever without one, since no job comes later. */
+function takeFirst(able: readonly Queue[]): number {
+  const queue = firstOf(able);
+  if (queue === undefined) return Number.POSITIVE_INFINITY;
+  queue.next += 1;
+  return tookMsOf(queue.line, queue.next - 1);
+}
 
 /** Counts the jobs that were submitted by then as old. */
 function grow(queue: Queue, until: number): void {

@@ -7,7 +7,7 @@ import type { Floor, Override } from '../model/plan.ts';
 import type { OrganizationReadings } from '../model/snapshot.ts';
 
 /** A pool whose `min` has been resolved to a number. */
-export type PoolInForce = PoolConfig & { readonly min: number };
+type PoolInForce = PoolConfig & { readonly min: number };
 
 export type InForce = {
   /** The pool with the settings that hold now. */

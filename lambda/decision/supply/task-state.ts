@@ -19,14 +19,14 @@ const LEAVING_MS = 23 * HOUR_MS;
 const BOOT_MS = 15 * MINUTE_MS;
 
 /** The states of architecture.md, "The lease", and `replacing`: its turn has come (turns/rolling.ts). */
-export type TaskState = 'starting' | 'working' | 'replacing' | 'leaving' | 'left' | 'unguarded';
+type TaskState = 'starting' | 'working' | 'replacing' | 'leaving' | 'left' | 'unguarded';
 
 /**
  * The use of a task that counts as supply. `registering`: its daemon is still expected. `silent`:
  * it should have a daemon and has none. `unsure`: its daemon looks offline, and may live (heartbeats.ts).
  * `unknown`: the daemons could not be read.
  */
-export type Use = 'busy' | 'idle' | 'registering' | 'silent' | 'unsure' | 'unknown';
+type Use = 'busy' | 'idle' | 'registering' | 'silent' | 'unsure' | 'unknown';
 
 export type TaskView = Claims & {
   readonly task: Task;

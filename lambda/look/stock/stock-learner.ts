@@ -219,9 +219,13 @@ export class StockLearner {
       const build = { at: job.created_at, tookMs: tookMs ?? usualMs(log.builds) };
       log.builds.push(isGuess ? { ...build, isGuess } : build);
     }
+    this.#dropOldBuilds(id, settledAt - KEPT_MS);
+  }
+
+  #dropOldBuilds(id: OrganizationId, before: number): void {
     for (const [key, { organizationId, builds }] of this.#logs) {
       if (organizationId !== id) continue;
-      const first = builds.findIndex(({ at }) => at > settledAt - KEPT_MS);
+      const first = builds.findIndex(({ at }) => at > before);
       builds.splice(0, Math.max(first < 0 ? builds.length : first, builds.length - MOST_BUILDS));
       if (builds.length === 0) this.#logs.delete(key);
     }

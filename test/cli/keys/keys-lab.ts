@@ -18,7 +18,7 @@ import { type Lab, type LabPool, labConfig, startLab } from '../../support/lab.t
 import { ownFolder } from '../../support/own-folder.ts';
 import { asPerson } from '../../support/own-labs.ts';
 
-export const CPU: LabPool = { name: 'cpu', organization: 'default', tags: {} };
+const CPU: LabPool = { name: 'cpu', organization: 'default', tags: {} };
 export const GPU: LabPool = {
   name: 'gpu',
   organization: 'data',

@@ -10,7 +10,7 @@ import { type Lab, type LabPool, startLongLab } from '../../support/lab.ts';
 export type List = 'services' | 'tasks' | 'protections' | 'daemons';
 
 /** What makes starts fail. */
-export const CAUSES = {
+const CAUSES = {
   nothing: () => {},
   'the key is deleted': ({ world }: Lab) => world.deleteKey('cpu'),
   'the image cannot be pulled': ({ world }: Lab) =>

@@ -13,7 +13,7 @@ export const POOLS = [
   { name: 'gpu', tags: { pool: 'gpu' }, max: 2 },
   { name: 'sleeping', tags: { pool: 'sleeping' }, max: 3 },
 ] as const satisfies readonly { readonly name: string; readonly tags: Tags; readonly max: number }[];
-export type PoolName = (typeof POOLS)[number]['name'];
+type PoolName = (typeof POOLS)[number]['name'];
 
 type Step = {
   readonly atS: number;

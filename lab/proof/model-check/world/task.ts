@@ -10,7 +10,7 @@
 import type { GuardInput, GuardPhase } from '../../../world/task/guard-table.ts';
 
 /** The process `coder provisioner start`, terminated with a job (`finishing`) or without (`exiting`). */
-export type DaemonState = 'none' | 'starting' | 'idle' | 'busy' | 'finishing' | 'exiting';
+type DaemonState = 'none' | 'starting' | 'idle' | 'busy' | 'finishing' | 'exiting';
 
 export type ModelTask = {
   /** `chosen`: ECS has decided to stop it, and cannot undo that. The task has not been told yet. */

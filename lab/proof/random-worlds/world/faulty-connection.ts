@@ -27,7 +27,7 @@ export type ConnectionOptions = {
   readonly isCutOff: () => boolean;
 };
 
-export class ConnectionError extends NoAnswer {
+class ConnectionError extends NoAnswer {
   override readonly name = 'ConnectionError';
 }
 

@@ -5,9 +5,8 @@ import { canRun, type Tags } from '../../../../lambda/decision/model/tags.ts';
 import type { Policy, PolicyContext, PolicySettings } from '../../../what-if/policies/policy.ts';
 import { World } from '../../../world/world.ts';
 
-export const START = Date.UTC(2026, 2, 2, 9) as EpochMs;
-export const SECOND = 1000;
-export const MINUTE = 60 * SECOND;
+const START = Date.UTC(2026, 2, 2, 9) as EpochMs;
+const SECOND = 1000;
 
 export type PolicyWorldPool = { readonly name: string; readonly tags?: Tags; readonly max?: number };
 

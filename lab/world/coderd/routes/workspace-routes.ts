@@ -84,7 +84,7 @@ const STATUSES: Readonly<Record<Transition, { readonly running: string; readonly
 
 const workspaceRows = new KeptRows<WorkspaceRecord>();
 
-export function workspaceAnswer(workspace: WorkspaceRecord, model: CoderdModel) {
+function workspaceAnswer(workspace: WorkspaceRecord, model: CoderdModel) {
   const { latestBuild, owner, template, schedule, ttlMs, keepsVersion, prebuilt } = workspace;
   const { lastUsedAt, nextStartAt, dormantAt, deletingAt } = workspace;
   const build = buildAnswer(latestBuild, workspace, model);

@@ -149,7 +149,7 @@ function numbers(field: string | undefined, max: number): ReadonlySet<number> {
 
 const startOfQuarter = (time: number): number => Math.floor(time / QUARTER_MS) * QUARTER_MS;
 
-export function offsetMs(timezone: string, time: number): number {
+function offsetMs(timezone: string, time: number): number {
   const quarter = startOfQuarter(time);
   const known = offsets.get(timezone) ?? new Map<number, number>();
   offsets.set(timezone, known);

@@ -14,10 +14,10 @@ export const HEARTBEAT_MS = MINUTE_MS;
 export const LATE_UNTIL_MS = STALE_AFTER_MS + HEARTBEAT_MS;
 
 /** `busy`: it may hold a job. `idle`: no reading says so. `offline`: not seen for 90 s. */
-export type Activity = 'busy' | 'idle' | 'offline';
+type Activity = 'busy' | 'idle' | 'offline';
 
 /** What the daemon of a task looks like. */
-export type Expected = {
+type Expected = {
   /** The name of the task's pool. */
   readonly pool: string | undefined;
   /** The tags of the pool. Undefined: not known, so any tags fit. */

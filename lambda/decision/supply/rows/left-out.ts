@@ -27,7 +27,7 @@ export function listsFor({ pool, service, tasks }: Owner, lists: ClusterLists): 
 }
 
 /** The lists that say which tasks a pool has. */
-export function listsOfTasks(
+function listsOfTasks(
   { pool: { name }, service }: Omit<Owner, 'tasks'>,
   { services, tasks }: Pick<ClusterLists, 'services' | 'tasks'>,
 ): Pick<ClusterLists, 'services' | 'tasks'> {
