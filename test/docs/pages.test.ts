@@ -117,6 +117,18 @@ it('explains every finding in troubleshooting.md or in the runbook', () => {
   expect(findingCodes().filter((code) => !isExplained(code))).toEqual([]);
 });
 
+/** The codes of a pool's reasons: the compiler has a sentence for each in this table. */
+function reasonCodes(): readonly string[] {
+  const [, table = ''] = read('lambda/explain/reason-text.ts').split('const WORDS:');
+  return [...(table.split('\n};')[0] ?? '').matchAll(/^ {2}'?([a-z-]+)'?: /gm)].map(([, code = '']) => code);
+}
+
+it('explains every reason in troubleshooting.md', () => {
+  const page = read('docs/troubleshooting.md');
+  expect(reasonCodes().length).toBeGreaterThan(50);
+  expect(reasonCodes().filter((code) => !page.includes(`\`${code}\``))).toEqual([]);
+});
+
 // Checks docs/internals/faults.md: each item links a test file that contains a test with the cited name.
 
 const docs = new URL('../../docs/internals/', import.meta.url);

@@ -59,8 +59,8 @@ type Kept =
   | ('waiting' | 'dollarsPerLaunch' | 'peers' | 'capacity' | 'instances')
   | ('image' | 'cpu' | 'memory' | 'architecture' | 'spot' | 'bindTaskRole' | 'environment' | 'secrets');
 
-/** All other settings, with values that add no task. */
-export const NO_TASKS: Omit<PoolConfig, Kept> = {
+/** All other settings, optional ones too, with values that add no task. */
+export const NO_TASKS: { readonly [Setting in Exclude<keyof PoolConfig, Kept>]-?: PoolConfig[Setting] } = {
   min: 0,
   max: 0,
   warm: 0,
