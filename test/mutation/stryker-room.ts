@@ -46,7 +46,7 @@ export async function mutateTypeScript(
     chosenMutants: [...keys],
     concurrency: 1,
     // a busy machine must not make a mutant look noticed
-    timeoutMS: 20_000,
+    timeoutMS: 60_000,
     tempDirName: join(folder, 'sandbox'),
     reporters: [],
     warnings: false,
