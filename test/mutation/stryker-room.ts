@@ -41,6 +41,7 @@ export async function mutateTypeScript(
     testRunner: 'vitest',
     vitest: { related: false },
     coverageAnalysis: 'perTest',
+    dryRunTimeoutMinutes: 60,
     checkers: ['chosen'],
     plugins: ['@stryker-mutator/vitest-runner', join(import.meta.dirname, 'chosen.ts')],
     chosenMutants: [...keys],

@@ -1,6 +1,6 @@
 /** `npm run lines`: what belongs to which class and room, and which release it compares with. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { findLastRelease } from '../../packaging/last-release.ts';
@@ -49,6 +49,15 @@ it('ships what the function, the construct and the command import or copy, and n
     'lambda/decision/round.ts',
     'lambda/handler.ts',
   ]);
+});
+
+it('ships of the laboratory only the door, what-if and the world', () => {
+  const paths = globSync('{lambda,infra,cli,lab,packaging}/**/*.ts').filter(
+    (path) => !path.includes('node_modules'),
+  );
+  const shipped = shippedFiles(new Map(paths.map((path) => [path, readFileSync(path, 'utf8')])));
+  const rooms = [...shipped].filter((path) => path.startsWith('lab/')).map((path) => path.split('/')[1]);
+  expect([...new Set(rooms)].sort()).toEqual(['commands.ts', 'what-if', 'world']);
 });
 
 it('counts each class and its rooms, beside the last release', () => {
