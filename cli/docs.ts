@@ -1,4 +1,7 @@
-/** `npm run docs`: writes files from the configuration's schema, the table of metrics and examples/. `--check` only compares. */
+/**
+ * `npm run docs`: writes files from the configuration's schema, the table of metrics, examples/ and the construct.
+ * `--check` only compares.
+ */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { KINDS } from '../lambda/config/schema/kinds.ts';
@@ -13,6 +16,7 @@ import {
 } from '../lambda/config/schema/settings.ts';
 import { ownValue } from '../lambda/decision/model/collections.ts';
 import { cloudWatchBoard, grafanaBoard } from './boards.ts';
+import { renderApi } from './api-page.ts';
 import { renderCostLines, renderSizes } from './sizes-page.ts';
 
 export function renderJsonSchema(): string {
@@ -31,6 +35,7 @@ const PARTS: Readonly<Record<string, () => string>> = {
   settings: renderSettingsTable,
   sizes: renderSizes,
   'cost-lines': renderCostLines,
+  'construct-api': renderApi,
 };
 
 /** The page with new generated parts. The text outside them is written by hand. */
@@ -84,7 +89,7 @@ function defaultOf({ path, node, isRequired }: Setting): string {
 
 type Document = { readonly file: string; readonly text: string };
 
-const PAGES = ['docs/settings.md', 'docs/cost.md'];
+const PAGES = ['docs/settings.md', 'docs/cost.md', 'docs/construct-api.md'];
 
 export const BOARDS = [
   { file: 'examples/dashboards/cloudwatch.json', board: cloudWatchBoard },

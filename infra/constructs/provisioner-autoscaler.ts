@@ -165,8 +165,8 @@ export class ProvisionerAutoscaler extends Construct implements IConnectable {
   }
 
   /**
-   * Allows what `autoscaler status`, `plan`, `snapshot`, `trace export` and `sizes` read in AWS:
-   * services, tasks, task definitions, the logs, and **the secret with coderd's API token**, with
+   * Allows what `autoscaler status`, `plan`, `explain` and `trace export` read in AWS: services,
+   * tasks, task definitions, the logs, and **the secret with coderd's API token**, with
    * which they read coderd. The grantee can change nothing in AWS.
    */
   grantRead(grantee: IGrantable): Grant {

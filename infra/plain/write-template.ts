@@ -16,6 +16,7 @@ import type { SettingsSource } from '../constructs/settings.ts';
 import { PlainTemplateError } from '../constructs/shared/errors.ts';
 import { zipFolder } from './zip-folder.ts';
 
+/** Where to write a plain template, and what it uses. */
 export type TemplateOptions = {
   /** Gets `template.json` and the folder `assets`. It may have those of an earlier run. */
   readonly outDir: string;
@@ -25,7 +26,13 @@ export type TemplateOptions = {
 
 export type WrittenFile = { readonly file: string; readonly bytes: number };
 
-export type WrittenTemplate = { readonly template: WrittenFile; readonly assets: readonly WrittenFile[] };
+/** What has been written. */
+export type WrittenTemplate = {
+  /** The template, whose size counts against the limit of CloudFormation. */
+  readonly template: WrittenFile;
+  /** The files that the template needs in a bucket. */
+  readonly assets: readonly WrittenFile[];
+};
 
 /**
  * CDK's feature flags that change a plain template, with the values of cdk.json. They are fixed

@@ -13,7 +13,7 @@ import {
 
 /**
  * The metrics of a deployment: ten that each look writes, and those that are written on occasion:
- * for problems, and when jobs start (`WAIT_METRICS`).
+ * for problems, and when jobs start. docs/construct.md lists them.
  */
 export type AutoscalerMetric = MetricName | RareMetricName | WaitMetricName;
 

@@ -26,6 +26,7 @@ export type Mistake = {
 /** A configuration that cannot be used. Its message has one line per problem and contains no secret. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
+  /** Each with its place in the file, or the prop. */
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[], options?: ErrorOptions) {

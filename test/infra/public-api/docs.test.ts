@@ -5,7 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { deploy } from '../support/public-api.ts';
 import { cpu, deployment } from '../support/synthesized.ts';
 
-describe('docs/construct.md', () => {
+const api = readFileSync('docs/construct-api.md', 'utf8');
+
+describe('docs/construct.md and docs/construct-api.md', () => {
   const page = readFileSync('docs/construct.md', 'utf8');
   const methodsOf = (prototype: object): string[] =>
     Object.getOwnPropertyNames(prototype).filter((name) => name !== 'constructor');
@@ -17,7 +19,20 @@ describe('docs/construct.md', () => {
     ...methodsOf(Object.getPrototypeOf(autoscaler.pool('cpu'))),
     ...properties,
     ...Object.keys(autoscaler.pool('cpu')).filter((name) => name !== 'node'),
-  ])('describes %s', (name) => expect(page).toMatch(new RegExp(`\`(?:[a-z]+\\.)?${name}[\`(]`)));
+  ])('describes %s', (name) => {
+    expect(page).toMatch(new RegExp(`\`(?:[a-z]+\\.)?${name}[\`(]`));
+    // CDK's IGrantable has it
+    if (name !== 'grantPrincipal')
+      expect(api).toMatch(new RegExp(`^(?:### ${name}|\\| \`${name}\` \\|.*)$`, 'm'));
+  });
+});
+
+it('says in docs/construct-api.md what each exported name and each of its members means', () => {
+  const sections = api.split('\n## ').slice(1);
+  expect(sections.length).toBeGreaterThan(10);
+  const isSaid = (section: string): boolean =>
+    /^\w+\n\n[A-Z]/.test(section) && !/^\| `\w+` \| `[^`]*` \| {2}\|/m.test(section);
+  expect(sections.filter((section) => !isSaid(section))).toEqual([]);
 });
 
 /**
