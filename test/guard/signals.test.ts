@@ -34,6 +34,13 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that ECS stops, under $name', ({
     },
   );
 
+  test('says that it stops at once, long before its next look', async ({ working }) => {
+    const guard = await working({ shell, intervalsMs: { LOOK: 3_600_000 } });
+    guard.giveJob();
+    guard.signal('SIGTERM');
+    await guard.trace.until('guard: stopping signal');
+  });
+
   test('sends the daemon one SIGTERM, however many the guard gets', async ({ working }) => {
     const guard = await working({ shell });
     guard.giveJob();

@@ -13,6 +13,13 @@ const AT_EVERY_LOOK = { RENEW: 0 };
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
 
+/** A prelude in which /proc has no uptime. */
+const UPTIME_THAT_CANNOT_BE_READ = `read() {
+  [ "$2" != now ] || return 1
+  command read "$@"
+}
+`;
+
 describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMissing, ...shell }) => {
   const test = guardTest.skipIf(isMissing);
 
@@ -32,6 +39,35 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     const renewed = await trace.until('agent: protect', { times: 2 });
     await trace.until('agent: look', { times: 5, from: renewed });
     expect(trace.having('agent: protect')).toEqual(['agent: protect 2880', 'agent: protect 2880']);
+  });
+
+  test('renews again after the next look when a renewal has no answer', async ({ working }) => {
+    const guard = await working({ shell, prelude: TIME_THAT_FLIES });
+    const { trace, agent } = guard;
+    await trace.until('agent: look', { times: 2 });
+    agent.misbehaves('protect', { kind: 'reset' }, 1);
+    guard.passTime(HOUR_S / 2);
+    await trace.until('agent: protect', { times: 3 });
+  });
+
+  test('renews by the date when it cannot read the uptime', async ({ working }) => {
+    const { trace } = await working({
+      shell,
+      prelude: UPTIME_THAT_CANNOT_BE_READ,
+      intervalsMs: AT_EVERY_LOOK,
+    });
+    await trace.until('agent: protect', { times: 3 });
+  });
+
+  test('drains on a request when no answer has told it the time of the agent', async ({ start }) => {
+    const { trace, agent } = await start({
+      shell,
+      prepare: (fresh) => fresh.misbehaves('protect', { kind: 'lost' }),
+    });
+    await trace.until('guard: working leased');
+    await trace.until('daemon: started');
+    agent.leaves(23 * HOUR_MS);
+    await trace.until('guard: draining asked');
   });
 
   test('drains when less than 24 h are left, and never overwrites the drain request', async ({ working }) => {

@@ -20,12 +20,17 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'adapters',
     sources: ['lambda/adapters/**/*.ts'],
-    tests: ['test/adapters/**/*.test.ts', 'test/look/record/*.test.ts', 'test/keys/*.test.ts'],
+    tests: ['test/adapters/**/*.test.ts', 'test/look/record/*.test.ts'],
     goal: 96,
   },
   { name: 'guard', sources: ['guard/guard.sh'], tests: ['test/guard/*.test.ts'], goal: 96 },
   { name: 'config', sources: ['lambda/config/**/*.ts'], tests: ['test/config/*.test.ts'], goal: 90 },
-  { name: 'keys', sources: ['lambda/keys/**/*.ts'], tests: ['test/keys/*.test.ts'], goal: 90 },
+  {
+    name: 'keys',
+    sources: ['lambda/keys/**/*.ts'], // only-writer reads the text of the sources
+    tests: ['test/keys/!(only-writer).test.ts'],
+    goal: 90,
+  },
   {
     name: 'telemetry',
     sources: ['lambda/telemetry/*.ts'],
