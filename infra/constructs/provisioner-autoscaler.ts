@@ -13,6 +13,7 @@ import type { IParameter } from 'aws-cdk-lib/aws-ssm';
 import { Construct, DependencyGroup } from 'constructs';
 import { formatProblem, type Problem } from '../../lambda/config/problems/problems.ts';
 import { type Deployment, secretsOf } from '../../lambda/config/rules/deployment.ts';
+import { isSpotPart } from '../../lambda/decision/model/brands.ts';
 import { ownValue } from '../../lambda/decision/model/collections.ts';
 import { type AutoscalerMetric, STATISTICS } from '../../lambda/telemetry/statistics.ts';
 import { bundleKeyFunction } from './bundle.ts';
@@ -274,7 +275,7 @@ function warn(scope: Construct, problem: Problem): void {
   Annotations.of(scope).addWarningV2(id, formatProblem(problem));
 }
 
-/** Adds the outputs that commands of the CLI need. `removal`: the act that deletes the stack. */
+/** Adds the outputs that commands of the CLI and other stacks need. `removal`: the act that deletes the stack. */
 export function addOutputs(stack: Stack, autoscaler: ProvisionerAutoscaler, removal = '"cdk destroy"'): void {
   new CfnOutput(stack, 'ClusterName', { value: autoscaler.cluster.clusterName });
   new CfnOutput(stack, 'FunctionName', { value: autoscaler.function.functionName });
@@ -282,4 +283,21 @@ export function addOutputs(stack: Stack, autoscaler: ProvisionerAutoscaler, remo
     value: autoscaler.logGroup.logGroupName,
     description: `Log group of the autoscaler. ${removal} stops every task and its build. It keeps only this log group and those of the pools; delete them when you no longer need the logs.`,
   });
+  const groups = autoscaler.connections.securityGroups.map(({ securityGroupId }) => securityGroupId);
+  new CfnOutput(stack, 'SecurityGroupIds', {
+    value: groups.join(','),
+    description: 'Security groups of the tasks and the function, to which coderd must be open',
+  });
+  if (autoscaler.topic !== undefined)
+    new CfnOutput(stack, 'TopicArn', { value: autoscaler.topic.topicArn, description: 'Gets every alarm' });
+  for (const { poolName, taskRole } of Object.values(autoscaler.pools))
+    if (!isSpotPart(poolName))
+      new CfnOutput(stack, `${TASK_ROLE_OUTPUT}${poolName.replaceAll('-', HYPHEN)}`, {
+        value: taskRole.roleArn,
+        description: `Role of Terraform in the builds of pool ${poolName}`,
+      });
 }
+
+/** Names of outputs have letters and digits only, names of pools no capital letters. */
+const HYPHEN = 'H';
+const TASK_ROLE_OUTPUT = 'TaskRole';

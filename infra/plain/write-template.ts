@@ -5,7 +5,8 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { App, type Stack } from 'aws-cdk-lib';
+import { App, Aspects, Aws, CfnCondition, CfnParameter, Fn, type Stack, Token } from 'aws-cdk-lib';
+import { CfnRole } from 'aws-cdk-lib/aws-iam';
 import { messageOf } from '../../lambda/decision/model/message-of.ts';
 import { writeFileWhole } from '../../lambda/shared/whole-file.ts';
 import type { ExistingResources } from '../constructs/existing-resources.ts';
@@ -98,9 +99,31 @@ export function synthesizePlain(
   const resources = withoutLookups(() => existing?.(stack) ?? {});
   const autoscaler = new ProvisionerAutoscaler(stack, 'Autoscaler', { ...source, ...resources });
   addOutputs(stack, autoscaler, 'The deletion of the stack');
+  addBoundary(stack);
   app.synth();
   const template: unknown = JSON.parse(readFileSync(join(work, stack.templateFile), 'utf8'));
   return { template, assets: stack.synthesizer.assets };
+}
+
+/**
+ * The permissions boundary as a parameter, so that the module of a team can set it. That of the settings, and one
+ * that an app sets, goes first.
+ */
+function addBoundary(stack: PlainStack): void {
+  const { valueAsString: value } = new CfnParameter(stack, 'PermissionsBoundary', {
+    description:
+      'ARN of the managed policy that is the permissions boundary of every role without one. May be empty.',
+    default: '',
+  });
+  const { logicalId: given } = new CfnCondition(stack, 'HasPermissionsBoundary', {
+    expression: Fn.conditionNot(Fn.conditionEquals(value, '')),
+  });
+  Aspects.of(stack).add({
+    visit: (node) => {
+      if (node instanceof CfnRole && node.permissionsBoundary === undefined)
+        node.permissionsBoundary = Token.asString(Fn.conditionIf(given, value, Aws.NO_VALUE));
+    },
+  });
 }
 
 /** A lookup needs an account and a region, which a plain template does not know. */

@@ -35,7 +35,7 @@ describe('the module of examples/terraform', () => {
     const template = /^resource "aws_cloudformation_stack".*?^}/ms.exec(module)?.[0] ?? '';
     expect(template).toContain('aws_s3_object.template.key');
     // so the earlier code is there until the update has succeeded
-    expect(template).toMatch(/depends_on += \[aws_s3_object\.assets\]/);
+    expect(template).toMatch(/depends_on += \[aws_s3_object\.assets, /);
     expect(module.match(/create_before_destroy = true/g)).toHaveLength(2);
   });
 
@@ -55,15 +55,39 @@ describe('the module of examples/terraform', () => {
     expect(resources).toContain('aws_cloudformation_stack.autoscaler');
   });
 
+  it('passes tags, the role and the boundary on, and refuses a template with another key', () => {
+    const stack = /^resource "aws_cloudformation_stack".*?^}/ms.exec(module)?.[0] ?? '';
+    expect(stack).toMatch(/iam_role_arn += var\.cloudformation_role\n/);
+    expect(stack).toMatch(/tags += var\.tags\n/);
+    expect(stack).toMatch(/PermissionsBoundary += var\.permissions_boundary\n/);
+    expect(stack).toMatch(/precondition \{\n +condition += var\.kms_key == null \? true : /);
+    expect(module).toMatch(/kms_master_key_id = var\.kms_key\n/);
+  });
+
+  it('gives each role the boundary of the parameter, and each pool an output with its role', () => {
+    const { Resources, Outputs } = JSON.parse(readFileSync(join(dir, 'written', 'template.json'), 'utf8'));
+    const roles = Object.values<{ readonly Type: string; readonly Properties?: object }>(Resources).filter(
+      ({ Type }) => Type === 'AWS::IAM::Role',
+    );
+    const boundary = ['HasPermissionsBoundary', { Ref: 'PermissionsBoundary' }, { Ref: 'AWS::NoValue' }];
+    expect(roles.length).toBeGreaterThan(3);
+    for (const { Properties } of roles)
+      expect(Properties).toMatchObject({ PermissionsBoundary: { 'Fn::If': boundary } });
+    const pools = Object.keys(Outputs).filter((name) => name.startsWith('TaskRole'));
+    expect(pools).toEqual(['TaskRoledefault', 'TaskRolelarge', 'TaskRoledata']);
+  });
+
   it('gives the template its parameters, reads an output that it has, and uploads what it needs', () => {
     const written = JSON.parse(readFileSync(join(dir, 'written', 'template.json'), 'utf8'));
     const needed = Object.entries<object>(written.Parameters).flatMap(([name, one]) =>
       'Default' in one && one.Default !== undefined ? [] : [name],
     );
     const given = [...parameters.matchAll(/^ +(\w+) += /gm)].map(([, name]) => name);
-    expect(given).toEqual([...needed, 'TemplateHash']);
+    expect(given).toEqual([...needed, 'PermissionsBoundary', 'TemplateHash']);
     expect(Object.keys(written.Parameters)).toEqual(expect.arrayContaining(given));
-    expect(Object.keys(written.Outputs)).toEqual(expect.arrayContaining([...namesIn(/outputs\["(\w+)"\]/g)]));
+    const read = namesIn(/outputs(?:\["|, ")(\w+)"/g);
+    expect(read).toEqual(['ClusterName', 'SecurityGroupIds', 'TopicArn', 'FunctionName', 'LogGroupName']);
+    expect(Object.keys(written.Outputs)).toEqual(expect.arrayContaining([...read]));
     expect(module).toMatch(/fileset\("\$\{var\.template\}\/assets", "\*"\)/);
     expect(namesIn(/default += "(autoscaler-template)"/g)).toHaveLength(1);
   });

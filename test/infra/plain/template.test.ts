@@ -68,6 +68,7 @@ describe.each(templates)('the plain template $name', ({ template }) => {
       'AssetBucket',
       'AssetPrefix',
       'TemplateHash',
+      'PermissionsBoundary',
     ]);
     expect(text).not.toMatch(/cdk-hnb659fds|Custom::|AWS::CDK::Metadata|CustomResource/);
     expect(text).not.toContain('Token[');
