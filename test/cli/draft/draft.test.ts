@@ -353,3 +353,20 @@ it('gives valid and different names for any tag sets', () => {
     }),
   );
 });
+
+it('names the stack of a file for one of several clusters, and its pools after the organization', async () => {
+  const { code } = await init({ args: ['--organization', 'data', '--stack', 'Coder-data'] });
+  expect(code).toBe(0);
+  const { config } = loadDeployment(file);
+  expect([config.aws.stack, ...config.pools.map(({ name }) => name)]).toEqual(['Coder-data', 'data-gpu-eu']);
+  // what a person uncomments belongs to the section that is there
+  const text = readFileSync(file, 'utf8');
+  writeFileSync(file, text.replace(/^# {3}alarms:/m, '  alarms:'));
+  expect(loadDeployment(file).config.aws).toMatchObject({ stack: 'Coder-data', alarms: { emails: ['platform@example.com'] } });
+});
+
+it('refuses a name that no stack can have', async () => {
+  const { code, err } = await init({ args: ['--stack', 'a_b'] });
+  expect(code).toBe(2);
+  expect(err).toContain('--stack: "a_b" is not the name of a CloudFormation stack');
+});
