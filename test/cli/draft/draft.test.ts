@@ -362,7 +362,10 @@ it('names the stack of a file for one of several clusters, and its pools after t
   // what a person uncomments belongs to the section that is there
   const text = readFileSync(file, 'utf8');
   writeFileSync(file, text.replace(/^# {3}alarms:/m, '  alarms:'));
-  expect(loadDeployment(file).config.aws).toMatchObject({ stack: 'Coder-data', alarms: { emails: ['platform@example.com'] } });
+  expect(loadDeployment(file).config.aws).toMatchObject({
+    stack: 'Coder-data',
+    alarms: { emails: ['platform@example.com'] },
+  });
 });
 
 it('refuses a name that no stack can have', async () => {
