@@ -96,6 +96,7 @@ function poolConfig(organization: string, own: Tags, index: number): fc.Arbitrar
       cpu: fc.constantFrom(256, 1024, 4096),
       spot: fc.boolean(),
       retiring: fc.constantFrom(false, false, false, false, false, true),
+      bindTaskRole: fc.boolean(),
       forecast: forecastSettings,
     })
     .map(({ extra, warm, forecast, ...given }) =>
