@@ -253,7 +253,7 @@ function smallSvg({ label, shapes, marks }: SmallStrip, { bins, gaps }: Strip): 
 const MOST_ROWS = 24;
 
 /** What a pointer shows on the page that lives. */
-function valuesTable({ from, widthSeconds, bins, values, slowest, marks }: Strip): string {
+function valuesTable({ from, widthSeconds, known: bins, values, slowest, marks }: Strip): string {
   const step = Math.ceil(bins / MOST_ROWS);
   const clock = (bin: number): string =>
     new Date(Date.parse(from) + bin * widthSeconds * 1000).toISOString().slice(11, 16);

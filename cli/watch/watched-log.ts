@@ -91,6 +91,8 @@ export class WatchedLog {
   /** Of the last read: the next one begins a little earlier. */
   #waitIds: ReadonlySet<string> = new Set();
   #note: string | null = null;
+  /** False: the query found nothing, so nothing was before the looks that are known. */
+  #hasDay = true;
   #day: Promise<void> | undefined;
 
   constructor(options: WatchedLogOptions = {}) {
@@ -128,7 +130,8 @@ export class WatchedLog {
 
   /** How far back the history goes, and what that cost. Null: it has all that the log has. */
   get note(): string | null {
-    return this.#note;
+    if (this.#hasDay) return this.#note;
+    return this.#history.bins.size === 0 ? NO_LOOKS : null;
   }
 
   /** Settles once the query of the day has ended, whatever its result. */
@@ -148,7 +151,8 @@ export class WatchedLog {
     try {
       const { rows, bytesScanned } = await queryLogs(client, dayQuery(log, now, widthMs), { sleep: pause });
       addDay(this.#history, rows, { now, widthMs });
-      this.#note = this.#history.bins.size === 0 ? NO_LOOKS : costText(bytesScanned);
+      this.#note = costText(bytesScanned);
+      this.#hasDay = rows.length > 0;
     } catch (cause) {
       const why = until.aborted ? 'the query of the log has not ended in time' : withAdvice(messageOf(cause));
       this.#note = `${UNKNOWN_DAY}: ${why}`;
@@ -181,7 +185,7 @@ export class WatchedLog {
   }
 
   #view(lastLook: LastLook): LogView {
-    return { lastLook, changes: this.#changes, history: this.#history, note: this.#note };
+    return { lastLook, changes: this.#changes, history: this.#history, note: this.note };
   }
 }
 

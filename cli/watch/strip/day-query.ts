@@ -27,7 +27,7 @@ export function dayQuery({ group, service }: LogGroup, now: EpochMs, widthMs: nu
     'fields jsonParse(@message) as event',
     'unnest event.pools into pool',
     `fields coalesce(pool.marks, "${NONE}") as marks, coalesce(event.alarms, "${NONE}") as alarms`,
-    `stats count(pool.busy) as looks, avg(pool.desiredTo) as desired, avg(pool.busy) as busy, avg(pool.tasks) as tasks, max(pool.tasks) as most, max(pool.pending) as waiting, avg(pool.atMax) as atMax, max(event.pending) as pending, max(event.unserved) as unserved, count(pool.waitMs) as started, pct(pool.waitMs, 95) as p95Ms by bin(${widthMs / MINUTE_MS}m) as since, pool.name as name, marks, alarms`,
+    `stats count(pool.busy) as looks, avg(pool.desiredTo) as desired, avg(pool.busy) as busy, avg(pool.tasks) as tasks, max(pool.tasks) as most, max(pool.pending) as waiting, avg(pool.atMax) as atMax, max(event.pending) as pending, max(event.unserved) as unserved, pct(pool.waitMs, 95) as p95Ms by bin(${widthMs / MINUTE_MS}m) as since, pool.name as name, marks, alarms`,
   ];
   return { group, from: (now - DAY_MS) as EpochMs, to: now, query: commands.join('\n| ') };
 }
@@ -50,8 +50,8 @@ const rowSchema = z.object({
   alarms: words,
   looks: count,
   ...{ desired: count, busy: count, tasks: count, most: count, waiting: count, atMax: count },
-  ...{ pending: count, unserved: count, started: count },
-  p95Ms: z.coerce.number().optional().catch(undefined),
+  ...{ pending: count, unserved: count },
+  p95Ms: z.coerce.number().positive().optional().catch(undefined),
 });
 type Row = z.output<typeof rowSchema>;
 
@@ -81,8 +81,8 @@ function addBin(history: History, rows: readonly Row[], span: Span): void {
   for (const own of Map.groupBy(rows, ({ name }) => name).values()) {
     const all = own.reduce((looks, row) => looks + row.looks, 0);
     let at: number = from;
-    for (const { name, started, p95Ms, looks, ...row } of own) {
-      history.waits(span, name, { started, p95Ms });
+    for (const { name, p95Ms, looks, ...row } of own) {
+      if (p95Ms !== undefined) history.p95(span, name, p95Ms);
       if (looks === 0) continue;
       const until = Math.min(to, at + ((to - from) * looks) / all);
       const part = { from: Math.round(at) as EpochMs, to: Math.round(until) as EpochMs };

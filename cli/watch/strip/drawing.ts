@@ -47,7 +47,7 @@ const HEIGHTS = { few: [46, 20], many: [32, 13] } as const;
 const FEW_POOLS = 8;
 
 export function drawStrip({ all, pools, past, dollarsAnHour, ...series }: StripSeries): Strip {
-  const title = spanText(series.bins * series.widthSeconds);
+  const title = spanText(series.known * series.widthSeconds);
   const [tall, low] = HEIGHTS[pools.length > FEW_POOLS ? 'many' : 'few'];
   const tasks = topOf(all.desired, all.busy);
   const [waiting, p95, dollars] = [
@@ -174,6 +174,7 @@ function ticksOf({ from, widthSeconds, bins }: Pick<StripSeries, 'from' | 'width
 }
 
 function spanText(seconds: number): string {
+  if (seconds < 120) return `the last ${seconds} s`;
   if (seconds <= 5_400) return `the last ${Math.round(seconds / 60)} min`;
   return `the last ${Math.round(seconds / 3_600)} h`;
 }

@@ -44,7 +44,6 @@ export class Cell {
   waitsMs: number[] = [];
   /** Of a query, which tells no single waits. */
   p95Ms: number | undefined;
-  started = 0;
 
   add(sample: Sample, ms: number): void {
     this.coveredMs += ms;
@@ -58,7 +57,7 @@ export class Cell {
   }
 
   merge(other: Cell): void {
-    for (const field of ['coveredMs', 'desired', 'busy', 'tasks', 'atMax', 'started'] as const)
+    for (const field of ['coveredMs', 'desired', 'busy', 'tasks', 'atMax'] as const)
       this[field] += other[field];
     for (const field of ['most', 'waiting'] as const) this[field] = Math.max(this[field], other[field]);
     for (const mark of other.marks) this.marks.add(mark);
@@ -102,8 +101,8 @@ export const HOLDS_MS = 2 * MINUTE_MS;
 /** More than a page can draw, and numbers of a frame for all pools together. */
 const MOST_BINS = 300;
 const MOST_CELLS = 9_000;
-/** A young deployment fills the strip from the left. */
-const SHORTEST_MS = 10 * MINUTE_MS;
+/** Of a strip: that of a young deployment fills from the left. */
+export const SHORTEST_MS = 10 * MINUTE_MS;
 
 type Held = {
   readonly samples: ReadonlyMap<string, Sample>;
@@ -152,16 +151,12 @@ export class History {
   }
 
   wait(at: EpochMs, pool: string, waitMs: number): void {
-    const cell = this.#bin(at).cell(pool);
-    cell.waitsMs.push(waitMs);
-    cell.started += 1;
+    this.#bin(at).cell(pool).waitsMs.push(waitMs);
   }
 
-  /** Of a query: `started` jobs began in the span, and 95 % of them had waited for less than `p95Ms`. */
-  waits({ from, to }: Span, pool: string, { started, p95Ms }: Pick<Cell, 'started' | 'p95Ms'>): void {
-    if (from >= to || started === 0) return;
-    this.#bin(from).cell(pool).started += started;
-    for (const [bin] of this.#parts({ from, to })) bin.cell(pool).addP95(p95Ms);
+  /** Of a query: 95 % of the jobs that started in the span had waited for less. */
+  p95(span: Span, pool: string, p95Ms: number): void {
+    for (const [bin] of this.#parts(span)) bin.cell(pool).addP95(p95Ms);
   }
 
   add(span: Span, pool: string, sample: Sample): void {
@@ -172,12 +167,11 @@ export class History {
     for (const [bin] of this.#parts(span)) bin.addCommon(common);
   }
 
-  /** From the first look on, at most a day and at least ten minutes. Whole bins. */
+  /** From the first look until now, at most a day. Whole bins; ten minutes without a look. */
   span(now: EpochMs): Span {
     const to = this.#floor(now + this.widthMs - 1);
-    const first = Math.min(...this.bins.keys());
-    const from = Math.max(this.#floor(now - DAY_MS), Math.min(first, to - SHORTEST_MS));
-    return { from: this.#floor(from), to };
+    const first = this.bins.size === 0 ? to - SHORTEST_MS : Math.min(...this.bins.keys());
+    return { from: this.#floor(Math.max(this.#floor(now - DAY_MS), first)), to };
   }
 
   #floor(at: number): EpochMs {

@@ -3,7 +3,7 @@ import { type EpochMs, isoTime } from '../../../lambda/decision/model/brands.ts'
 import { percentile, sum } from '../../../lambda/decision/model/collections.ts';
 import type { IsoTime } from '../../../lambda/decision/model/plan.ts';
 import { HOUR_MS, SECOND_MS } from '../../../lambda/decision/model/units.ts';
-import { type Bin, Cell, type History } from './history.ts';
+import { type Bin, Cell, type History, SHORTEST_MS } from './history.ts';
 
 /** Null: no look was, or no job started (`p95`). */
 type Values = readonly (number | null)[];
@@ -39,7 +39,9 @@ export type StripSeries = {
   readonly from: IsoTime;
   readonly widthSeconds: number;
   readonly bins: number;
-  /** Bins without a look, as first and last. */
+  /** Those until now, of at least one. The others are to come. */
+  readonly known: number;
+  /** Bins until now without a look, as first and last. */
   readonly gaps: readonly (readonly [number, number])[];
   /** Of all pools. `p95` is that of the pool whose jobs waited longest, which `slowest` names. */
   readonly all: Series;
@@ -56,7 +58,8 @@ export type StripSeries = {
 export function seriesOf(history: History, now: EpochMs, prices: ReadonlyMap<string, number>): StripSeries {
   const { widthMs } = history;
   const { from, to } = history.span(now);
-  const bins = Array.from({ length: Math.round((to - from) / widthMs) }, (_, at) =>
+  const known = Math.max(1, Math.round((to - from) / widthMs));
+  const bins = Array.from({ length: Math.max(known, Math.ceil(SHORTEST_MS / widthMs)) }, (_, at) =>
     history.bins.get((from + at * widthMs) as EpochMs),
   );
   const covered = bins.map((bin) => Math.max(0, ...[...(bin?.pools.values() ?? [])].map((c) => c.coveredMs)));
@@ -71,7 +74,11 @@ export function seriesOf(history: History, now: EpochMs, prices: ReadonlyMap<str
     from: isoTime(from),
     widthSeconds: widthMs / SECOND_MS,
     bins: bins.length,
-    gaps: runsOf(bins.map((_, at) => (isSeen(at) ? null : 'gap'))).map(([first, last]) => [first, last]),
+    known,
+    gaps: runsOf(bins.map((_, at) => (isSeen(at) || at >= known ? null : 'gap'))).map(([first, last]) => [
+      first,
+      last,
+    ]),
     all: {
       desired: total('desired'),
       busy: total('busy'),

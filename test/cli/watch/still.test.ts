@@ -84,7 +84,7 @@ describe('the file of watch --out', () => {
     expect(page).toMatch(/<h1>4 jobs wait, .* 1 of them unschedulable; \d findings?<\/h1>/);
     expect(page).toContain('<li>pool &quot;gpu&quot;: starts failing</li>');
     expect(page).toContain('organization &quot;default&quot;, tags cluster=tpu: 1 job');
-    expect(page).toMatch(/<b>cpu<\/b>.*1 of 1 tasks.*role="img" aria-label="the last 10 min: /);
+    expect(page).toMatch(/<b>cpu<\/b>.*1 of 1 tasks.*role="img" aria-label="the last 6 min: /);
     expect(page).toMatch(/<li>2 with \(untagged\), the oldest for .*<li>template base, for /);
     expect(page).toMatch(/<path class="busy" d="M[^"]+"\/>/);
     expect(page).toMatch(/<tr><td>09:0\d<\/td><td>\d/);

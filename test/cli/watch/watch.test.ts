@@ -7,6 +7,9 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { watch } from '../../../cli/watch/command.ts';
 import type { WatchFrame } from '../../../cli/watch/frame.ts';
 import { serveWatch } from '../../../cli/watch/server.ts';
+import { WatchedLog } from '../../../cli/watch/watched-log.ts';
+import { sum } from '../../../lambda/decision/model/collections.ts';
+import { observe } from '../../../lambda/look/observe.ts';
 import { WaitRecord } from '../../../lambda/look/waits/wait-record.ts';
 import { type CommandLab, commandLabs, logLooks, withLogsAnswer } from '../../support/command-lab.ts';
 import type { LabPool } from '../../support/lab.ts';
@@ -207,25 +210,38 @@ describe('the strip of the last day', () => {
     expect((await dayOf(lab)).note).toBe('What was before is unknown: the log cannot be read');
   });
 
-  it('goes on with the looks and waits of each frame, each counted once', async () => {
+  it('says no more that the log has no look once looks come', async () => {
     const lab = await start({ pools: [CPU] });
-    const record = new WaitRecord();
-    await logLooks(lab, 60, record);
     const { world } = lab;
+    world.logs.createGroup(world.logGroupName);
     const environment = { AUTOSCALER_CLUSTER: world.ecs.clusterName };
     const quiet = { out: () => {}, err: () => {}, now: () => world.timeline.now(), pollMs: 0 };
     const page = await watch({ config: file, port: 0 }, { ...quiet, environment }, 0);
     onTestFinished(() => page.close());
-    await eventsOf(page.url, 3);
-    world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 30_000 });
+    const noteOf = async () => ((await eventsOf(page.url, 3)).at(-1) as [string, WatchFrame])[1].strip.note;
+    await expect.poll(noteOf, { timeout: 10_000 }).toBe('The log has no look of the last day.');
+    await logLooks(lab, 30);
+    await expect.poll(noteOf, { timeout: 10_000 }).toBe(null);
+  });
+
+  it('goes on with the looks and waits of each frame, each counted once', async () => {
+    const lab = await start({ pools: [CPU] });
+    const { world } = lab;
+    const record = new WaitRecord();
     await logLooks(lab, 60, record);
-    const events = (await eventsOf(page.url, 4)) as readonly (readonly [string, WatchFrame])[];
-    const { values, past } = {
-      ...events.at(-1)?.[1].strip,
-      ...events.at(-1)?.[1].dollars,
-    } as WatchFrame['strip'] & WatchFrame['dollars'];
-    expect(past?.hours).toBeCloseTo(110 / 3600, 2);
-    expect(values.p95.filter((value) => value !== null)).toHaveLength(1);
+    const log = new WatchedLog({ pollMs: 0 });
+    const read = async () =>
+      log.read(await observe(lab.ports(), lab.config), lab.config, world.timeline.now());
+    await read();
+    world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 600_000 });
+    await logLooks(lab, 60, record);
+    await read();
+    await log.dayIsRead();
+    const { history } = await read();
+    const cells = [...history.bins.values()].map((bin) => bin.cell('cpu'));
+    expect(sum(cells, (cell) => cell.waitsMs.length)).toBe(1);
+    // a row of the query begins with its minute, 10 s before the first look
+    expect(sum(cells, (cell) => cell.coveredMs)).toBe(120_000);
   });
 });
 
