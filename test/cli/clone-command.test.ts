@@ -30,7 +30,7 @@ it('starts the command from another folder', () => {
 it('stands in hints that the command writes with npx, too', async () => {
   const { out } = await runIn({ command: './autoscaler' }, 'setup', '--print', '--config', 'none.yaml');
   expect(out).toContain(' ./autoscaler setup --draft ');
-  expect(out).not.toContain('npx autoscaler');
+  expect(out).not.toMatch(/npx \S*autoscaler/);
 });
 
 it('is what the pages of a clone name, and README has the way for Windows once', () => {
