@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { HAS_LONG, IS_MUTATING } from './test/support/runs.ts';
+import { HAS_LONG, IS_MUTATING, MUTATED_ROOM_TESTS } from './test/support/runs.ts';
 
 /** What the quick run leaves out because another part of CI has it. */
 const quick = {
@@ -10,7 +10,7 @@ const quick = {
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts', 'lab/test/**/*.test.ts'],
+    include: MUTATED_ROOM_TESTS ?? ['test/**/*.test.ts', 'lab/test/**/*.test.ts'],
     exclude: HAS_LONG ? [] : ['**/*.full.test.ts'],
     // some tests wait for a server or a shell while others compute
     maxWorkers: '150%',

@@ -4,15 +4,16 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Secret } from '../../lambda/adapters/shared/secret.ts';
 import { checkConfig } from '../../lambda/config/check.ts';
-import { STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
+import { KEY_ID_TAG, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
 import { poolTasks } from '../../lambda/keys/adapters/pool-tasks.ts';
 import { SecretsManagerKeys } from '../../lambda/keys/adapters/secrets-manager.ts';
 import { connectKeys, readKeysEnvironment } from '../../lambda/keys/connect.ts';
 import { KeysError } from '../../lambda/keys/model/keys-error.ts';
 import { parseStoredKey, writeStoredKey } from '../../lambda/keys/model/pool.ts';
 import { managedPoolsOf } from '../../lambda/keys/serve.ts';
+import { readSecretFacts } from '../../lambda/keys/steps/read-keys.ts';
 import type { Ecs } from '../../lambda/look/ports.ts';
-import { type Lab, type LabPool, labConfig, startLab } from '../support/lab.ts';
+import { type Lab, type LabPool, labConfig, START, startLab } from '../support/lab.ts';
 import { DEPLOYMENT } from './key-lab.ts';
 
 const POOLS: readonly LabPool[] = [
@@ -153,6 +154,40 @@ describe('a secret text', () => {
       .catch((cause: unknown) => cause);
     expect(error).toBeInstanceOf(KeysError);
     expect(inspect(error, { depth: 10, showHidden: true })).not.toContain('hunter2');
+  });
+
+  it('counts the key that a tag of the secret names as in use, though no version holds it', async () => {
+    const held = writeStoredKey({ key: secret, id: 'held', name: 'name', madeFor: 'hash' });
+    const secrets = { value: async () => held };
+    const versions = [{ id: 'v1', stages: ['AWSCURRENT'] }];
+    const info = {
+      id: 'arn',
+      name: 'secret',
+      tags: { [KEY_ID_TAG]: 'published' },
+      versions,
+      changedAt: START,
+    };
+    const facts = await readSecretFacts({ secrets }, info);
+    expect([...facts.current]).toEqual(['held', 'published']);
+    expect(await readSecretFacts({ secrets }, { ...info, tags: {} })).toMatchObject({
+      current: new Set(['held']),
+    });
+  });
+
+  it.each([
+    { fault: 'client', code: 'secret', because: 'AWS refused, so nothing is stored' },
+    { fault: 'server', code: 'unanswered', because: 'AWS may have stored it' },
+    { fault: undefined, code: 'unanswered', because: 'the answer may be lost' },
+  ])('that cannot be put with the fault $fault is $code: $because', async ({ fault, code }) => {
+    const send = async () => {
+      throw Object.assign(new Error('no'), fault === undefined ? {} : { $fault: fault });
+    };
+    const put = new SecretsManagerKeys({ send }).put('arn', {
+      token: 't',
+      value: secret,
+      stage: 'AWSCURRENT',
+    });
+    await expect(put).rejects.toMatchObject({ code });
   });
 
   it('holds the key that was written, with its id, its name and what it was made for', () => {

@@ -126,6 +126,21 @@ describe('the name of a key', () => {
   });
 });
 
+describe('the pool of a key', () => {
+  const deployment = deploymentOf('Stack', 'arn:aws:1');
+  const { id } = deployment;
+  it.each([
+    { name: `${id}-cpu-abcd1234`, expected: 'cpu' },
+    { name: `${id}-big-gpu-abcd1234`, expected: 'big-gpu' },
+    { name: `${id}-cpu-abcd1234-by-hand`, expected: undefined },
+    { name: `${id}-cpu-abcd1234 by hand`, expected: undefined },
+    { name: `mine-${id}-cpu-abcd1234`, expected: undefined },
+    { name: `${id}-cpu-abc`, expected: undefined },
+  ])('named $name is $expected', ({ name, expected }) => {
+    expect(poolOfKey(deployment, name)).toBe(expected);
+  });
+});
+
 describe('tags of the secret', () => {
   it('tell the state of the resource', () => {
     expect(readState({})).toBeUndefined();

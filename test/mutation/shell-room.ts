@@ -44,12 +44,16 @@ const isScript = (text: string): boolean => spawnSync('sh', ['-n'], { input: tex
 
 function statusOf(cwd: string, tests: readonly string[], effort: string): Status {
   const files = tests.map((pattern) => dirname(pattern));
-  const { status, error } = spawnSync(process.execPath, [VITEST, 'run', '--bail', '1', ...files], {
-    cwd,
-    env: { ...process.env, TEST_EFFORT: effort },
-    timeout: RUN_TIMEOUT_MS,
-    stdio: 'ignore',
-  });
+  const { status, error } = spawnSync(
+    process.execPath,
+    [VITEST, 'run', '--bail', '1', '--testTimeout', '60000', ...files],
+    {
+      cwd,
+      env: { ...process.env, TEST_EFFORT: effort },
+      timeout: RUN_TIMEOUT_MS,
+      stdio: 'ignore',
+    },
+  );
   if (error !== undefined) return 'timeout';
   return status === 0 ? 'survived' : 'killed';
 }

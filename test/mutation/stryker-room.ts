@@ -35,7 +35,6 @@ export async function mutateTypeScript(
   const options = {
     // the ranges keep the first run short; one may hold smaller mutants, which the checker leaves out
     mutate: [...new Set(chosen.map(rangeOf))],
-    testFiles: [...room.tests],
     // without a tsconfig.json Stryker does not try to use TypeScript 7, which it cannot
     ignorePatterns: ['tsconfig.json', 'infra/tsconfig.json', 'dist', 'cdk.out'],
     testRunner: 'vitest',
@@ -54,6 +53,8 @@ export async function mutateTypeScript(
     allowConsoleColors: false,
     logLevel: 'error' as LogLevel,
   } satisfies PartialStrykerOptions;
+  // the option `testFiles` would switch mutants on too late for what a module computes when it is loaded
+  process.env.MUTATED_ROOM_TESTS = room.tests.join(' ');
   const results = await new Stryker(options).runMutationTest();
   const isRefused = makeCompiler(join(folder, 'types'));
   return results.flatMap((result) => {

@@ -10,6 +10,9 @@ export const HAS_LONG = IS_FULL || process.env.TEST_EFFORT === 'long';
 /** Stryker sets this in the processes that run tests. */
 export const IS_MUTATING = process.env.STRYKER_MUTATOR_WORKER !== undefined;
 
+/** Globs of the tests that may notice a mutant of a room (test/mutation/rooms.ts); all tests without it. */
+export const MUTATED_ROOM_TESTS = process.env.MUTATED_ROOM_TESTS?.split(' ');
+
 /** `npm run check` tries a property this many times less often. */
 const QUICK_SHARE = 20;
 const FEWEST_RUNS = 20;

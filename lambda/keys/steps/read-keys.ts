@@ -62,7 +62,10 @@ export function isOfNoConcern(
   return !concerned.some((each) => each.toLowerCase() === id || each.toLowerCase() === name.toLowerCase());
 }
 
-export async function readSecretFacts(ports: KeyPorts, secret: SecretInfo): Promise<PoolSecretFacts> {
+export async function readSecretFacts(
+  ports: { readonly secrets: Pick<KeyPorts['secrets'], 'value'> },
+  secret: SecretInfo,
+): Promise<PoolSecretFacts> {
   const stored = new Map<string, StoredKey | undefined>();
   for (const { id } of secret.versions) {
     const value = await ports.secrets.value(secret.id, id);
