@@ -15,8 +15,8 @@ import {
   valuesBelow,
 } from '../lambda/config/schema/settings.ts';
 import { ownValue } from '../lambda/decision/model/collections.ts';
-import { cloudWatchBoard, grafanaBoard } from './boards.ts';
 import { renderApi } from './api-page.ts';
+import { cloudWatchBoard, grafanaBoard } from './boards.ts';
 import { renderCostLines, renderSizes } from './sizes-page.ts';
 
 export function renderJsonSchema(): string {
