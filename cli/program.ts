@@ -268,7 +268,7 @@ const CONTROL = /[^\P{Cc}\n\t]|[\p{Bidi_Control}\p{Zl}\p{Zp}]/gu;
 
 /** The beginning of a command to type. A person may type it with npx, or with the path of a clone. */
 const HINT = new RegExp(
-  `(?<!by |/)\\b(?:npx )?autoscaler (?=(?:${Object.values(COMMANDS)
+  `(?<!by )\\b(?:npx )?autoscaler (?=(?:${Object.values(COMMANDS)
     .flatMap((entries) => entries.flatMap(({ examples }) => Object.keys(examples)))
     .join('|')})\\b)`,
   'g',
