@@ -2,6 +2,7 @@
  * The lists that a deletion of a key rests on. A key is deleted only if coderd gave all daemons, offline ones too, with
  * all that is read of them. Here an offline daemon may come back with the old key, and nothing else tells it.
  */
+import { inspect } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { RawAnswer } from '../../lambda/adapters/coderd/http/answer.ts';
 import { HOUR, KeyLab, MINUTE } from './key-lab.ts';
@@ -145,4 +146,16 @@ describe('a list of keys', () => {
         await keysAfter((rows) => rows.map((row, index) => (index === broken ? set(field)(row) : row)), KEYS),
       ).toBe(2);
   });
+});
+
+it('says nothing of the answer to the creation of a key that does not fit: it may have the key', async () => {
+  const fresh = new KeyLab();
+  fresh.onAnswer = (what, answer) =>
+    what.startsWith('POST') && answer.statusCode === 201
+      ? { ...answer, text: '{"kee":["hunter2"]}' }
+      : answer;
+  const error: unknown = await fresh.resource('Create').catch((cause: unknown) => cause);
+  const said = `${inspect(error)}${inspect(fresh.log)}`;
+  expect(said).toMatch(/coderd's answer 201 has an unexpected format(?!:)/);
+  expect(said).not.toMatch(/hunter2|kee\b/);
 });
