@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import Table from 'cli-table3';
 import { Command, Option } from 'commander';
 import { wholeNumber } from '../../lab/world/base/whole-number.ts';
+import { whyEquivalent } from './equivalent.ts';
 import { isNoticed, type Outcome } from './outcome.ts';
 import { ROOMS, type Room } from './rooms.ts';
 import { mutateShell } from './shell-room.ts';
@@ -25,20 +26,25 @@ const {
 } = command.opts<{ room?: string[]; seed: number; mutants: number }>();
 
 const table = new Table({
-  head: ['room', 'noticed', 'mutants', 'share', 'goal', 'minutes'],
+  head: ['room', 'noticed', 'mutants', 'equivalent', 'share', 'goal', 'minutes'],
   style: { head: [], border: [], compact: true },
 });
 for (const room of ROOMS.filter(({ name }) => names?.includes(name) ?? true)) {
   const startedAt = Date.now();
-  const outcomes = await mutate(room);
-  const noticed = outcomes.filter(isNoticed).length;
-  const share = noticed / outcomes.length;
-  const minutes = (Date.now() - startedAt) / 60_000;
-  table.push([room.name, noticed, outcomes.length, percent(share), `${room.goal} %`, minutes.toFixed(1)]);
-  if (isBelow(share, outcomes.length, room.goal / 100)) process.exitCode = 1;
-  console.log(`${room.name}, seed ${seed}: ${noticed} of ${outcomes.length} noticed. Not noticed:`);
-  for (const { place, change } of outcomes.filter((each) => !isNoticed(each)))
-    console.log(`  ${place}  ${change.replaceAll(/\s+/g, ' ')}`);
+  const all = await mutate(room);
+  const stay = all.filter((each) => !isNoticed(each) && whyEquivalent(each) !== undefined);
+  const counted = all.length - stay.length;
+  const noticed = all.filter(isNoticed).length;
+  const share = noticed / counted;
+  const minutes = ((Date.now() - startedAt) / 60_000).toFixed(1);
+  table.push([room.name, noticed, all.length, stay.length, percent(share), `${room.goal} %`, minutes]);
+  if (isBelow(share, counted, room.goal / 100)) process.exitCode = 1;
+  console.log(`${room.name}, seed ${seed}: ${noticed} of ${all.length} noticed. Not noticed:`);
+  for (const each of all.filter((one) => !isNoticed(one))) {
+    const why = whyEquivalent(each);
+    const change = each.change.replaceAll(/\s+/g, ' ');
+    console.log(`  ${each.place}  ${change}${why === undefined ? '' : `  (equivalent: ${why})`}`);
+  }
 }
 console.log(`Seed ${seed}\n${table.toString()}`);
 

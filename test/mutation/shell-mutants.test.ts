@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { whyEquivalent } from './equivalent.ts';
 import { choose, withChange } from './sample.ts';
 import { shellMutants } from './shell-mutants.ts';
 
@@ -49,4 +50,16 @@ it('chooses the same mutants for a seed, others for another one, and all if ther
   expect(choose(all, 5, 1)).not.toEqual(choose(all, 5, 2));
   expect(choose(all, 5, 1)).toHaveLength(5);
   expect(choose(all, 200, 1)).toEqual(all);
+});
+
+it('knows the equivalent changes of the guard by their new lines', () => {
+  const text = readFileSync('guard/guard.sh', 'utf8');
+  const known = shellMutants('guard/guard.sh', text).filter((change) => {
+    const line = withChange(text, change).split('\n')[change.location.start.line]?.trim();
+    return (
+      whyEquivalent({ place: 'guard/guard.sh:1:1', change: `${change.mutatorName}: ${line}` }) !== undefined
+    );
+  });
+  // an entry that no change gives any more is to be removed
+  expect(new Set(known.map(({ location }) => location.start.line)).size).toBe(6);
 });
