@@ -126,6 +126,11 @@ it('warns of a tag with an empty value, which coderd drops, and leaves it out', 
   expect(readConfig(text, 'f').config.pools[0]?.tags).toEqual({ size: 'large' });
 });
 
+it.each(['scope', 'owner'])('does not warn of an empty %s, which coderd writes by itself', (name) => {
+  const text = textOf(['key: { secret: k }', `tags: { ${name}: "" }`]);
+  expect(problemsIn(text, 'f').filter((problem) => problem.includes('empty value'))).toEqual([]);
+});
+
 describe('a common mistake', () => {
   it.each([
     {

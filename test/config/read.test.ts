@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { shownText } from '../../lambda/config/problems/shown.ts';
 import { readConfig } from '../../lambda/config/read.ts';
 import { poolSchema } from '../../lambda/config/schema/schema.ts';
+import { decodeUtf8 } from '../../lambda/config/utf8.ts';
 import { problemsIn } from './written.ts';
 
 const FILE = 'autoscaler.yaml';
@@ -511,4 +512,15 @@ it('never repeats the value of a line with a syntax error', () => {
   ]) {
     expect(problemsOf(text).join('\n')).not.toContain('S3cr3t');
   }
+});
+
+it.each([
+  { bytes: [0xff], line: 1 },
+  { bytes: [10, 0xff], line: 2 },
+  { bytes: [97, 10, 10, 0xff, 10, 97], line: 3 },
+  { bytes: [0xff, 10, 0xff], line: 1 },
+])('names line $line of $bytes as the first that is not UTF-8', ({ bytes, line }) => {
+  expect(decodeUtf8(Uint8Array.from(bytes))).toMatchObject({
+    problem: expect.stringContaining(`(line ${line})`),
+  });
 });
