@@ -38,6 +38,7 @@ const HOLDS: ReadonlySet<Reason['code']> = new Set([
   'pinned',
   'left-to-next-look',
   'waiting-for-vacant',
+  'role-untried',
   'starts-failing',
   'starts-unread',
   'placement-failing',
