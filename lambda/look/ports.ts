@@ -177,7 +177,7 @@ export interface CountMemory {
 }
 
 /** Learns from the builds how many daemons to keep free. */
-export interface StockMemory {
+interface StockMemory {
   /** What the next decision gets to know. Undefined: nothing is known yet. */
   learned(): LearnedStock | undefined;
   /** Learns from a look, for at most so many steps. */
@@ -185,7 +185,7 @@ export interface StockMemory {
 }
 
 /** What `stock` knows, kept outside the process. Its calls never throw. */
-export interface BuildRecord {
+interface BuildRecord {
   /** Begins to read what is missing, and waits for it for a while. */
   ready(isSole?: boolean): Promise<void>;
   /** Gives `stock` what has been read. `now`: coderd's clock. */
@@ -194,7 +194,7 @@ export interface BuildRecord {
 }
 
 /** Asks coderd for past builds. Never throws. */
-export interface BuildHistory {
+interface BuildHistory {
   /** Call it after the actions of a look. Ends when `signal` aborts. */
   read(look: {
     readonly snapshot: Pick<Snapshot, 'coder' | 'takenAt'>;
@@ -204,7 +204,7 @@ export interface BuildHistory {
 }
 
 /** Hands the next look of a minute to a message. What it remembers may be lost. */
-export interface Handover {
+interface Handover {
   /** Whether the next look can be handed over, as far as this process knows. */
   isOpen(now: EpochMs): boolean;
   /** Whether a message still requests a look. */

@@ -5,9 +5,9 @@
 import { SECOND_MS } from '../../../lambda/decision/model/units.ts';
 import type { Mark, PoolSeries, Series, StripSeries } from './series.ts';
 
-export type Shape = { readonly kind: 'busy' | 'desired' | 'waiting' | 'p95' | 'dollars'; readonly d: string };
+type Shape = { readonly kind: 'busy' | 'desired' | 'waiting' | 'p95' | 'dollars'; readonly d: string };
 
-export type Panel = {
+type Panel = {
   readonly title: string;
   /** The value at the top edge, with its unit. */
   readonly top: string;
