@@ -159,7 +159,8 @@ function minutesText(minutes: number): string {
 }
 
 function periodText(hours: number): string {
-  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
+  if (hours < 1) return `${Math.round(hours * 60)} min`;
+  return hours < 48 ? `${Math.round(hours)} h` : `${Math.round(hours / 24)} days`;
 }
 
 function addedWaitText({ waitMinutesPerHour }: { readonly waitMinutesPerHour: number }): string {

@@ -309,6 +309,16 @@ describe('the sentence about free daemons', () => {
   });
 
   it.each([
+    { hours: 1 / 6, says: '10 min' },
+    { hours: 34 / 3, says: '11 h' },
+    { hours: 47.4, says: '47 h' },
+    { hours: 60, says: '3 days' },
+  ])('rounds the time in which it has learned to $says', ({ hours, says }) => {
+    const text = reasonSentence({ ...stock, learned: { ...learned, hours } });
+    expect(text).toContain(`learned from 31 builds in ${says}. `);
+  });
+
+  it.each([
     { tasks: 0.04, waiting: 0.05, says: '$0.090 an hour ($0.040 tasks, $0.050 waiting)' },
     { tasks: 0.05, waiting: 0.05, says: '$0.10 an hour ($0.05 tasks, $0.05 waiting)' },
   ])('has one more digit below 10 cents: $says', ({ says, ...dollarsPerHour }) => {
