@@ -11,7 +11,8 @@ import type { EpochMs } from './model/brands.ts';
 import { by, sum } from './model/collections.ts';
 import type { Config } from './model/config.ts';
 import type { Plan, PoolPlan } from './model/plan.ts';
-import type { Snapshot } from './model/snapshot.ts';
+import type { OrganizationReadings, Snapshot } from './model/snapshot.ts';
+import { covers } from './model/tags.ts';
 import {
   HOUR_MS,
   JOBS_A_REQUEST,
@@ -68,7 +69,7 @@ export function lookAgainAfter({ pools, actions, decisions, demands }: Movement,
   });
   const isAwaited =
     isSoon ||
-    hasJustCome(context.snapshot) ||
+    hasJustCome(decisions, context.snapshot) ||
     actions.length > 0 ||
     pools.some(isMoving) ||
     decisions.some((decision) => drainsSoon(decision, now));
@@ -77,13 +78,22 @@ export function lookAgainAfter({ pools, actions, decisions, demands }: Movement,
   return Math.max(wantedMs, leastDelayMs(context.snapshot.coder));
 }
 
-/** Whether an unforeseen build has come lately. */
-function hasJustCome({ coder, takenAt }: Snapshot): boolean {
+/** Whether an unforeseen build has come lately that a pool can run. */
+function hasJustCome(decisions: readonly PoolDecision[], { coder, takenAt }: Snapshot): boolean {
   return coder.organizations.some((organization) =>
     [...deriveRecord(organization).arrivals.values()].some(
-      ({ lastAt = Number.NEGATIVE_INFINITY }) => takenAt - lastAt < WAVES_MS,
+      ({ tags, lastAt = Number.NEGATIVE_INFINITY }) =>
+        takenAt - lastAt < WAVES_MS &&
+        decisions.some(({ need: { view } }) => view.organization === organization && covers(view.tags, tags)),
     ),
   );
+}
+
+/** Whether coderd lists no build yet, and no process has learned of one. A failed list says nothing. */
+function isBeforeFirstBuild({ coder: { organizations }, stock }: Snapshot): boolean {
+  const isEmpty = (organization: OrganizationReadings): boolean =>
+    organization.recentJobs?.status === 'ok' && deriveRecord(organization).arrivals.size === 0;
+  return organizations.length > 0 && organizations.every(isEmpty) && (stock?.tagSets ?? []).length === 0;
 }
 
 function usualDelay(context: Context): number {
@@ -148,8 +158,9 @@ function costOfLooks(ms: number, { pools, calls, isWaiting }: Omit<CostOfDelay, 
  * build it is a guess.
  */
 function lostPerMs({ config, snapshot, stockSets }: Context): number {
-  if (stockSets.length === 0) {
-    const dearest = Math.max(0, ...config.pools.map(({ waiting }) => waiting.person));
+  if (isBeforeFirstBuild(snapshot)) {
+    const learning = config.pools.filter(({ warm, retiring }) => warm === 'auto' && !retiring);
+    const dearest = Math.max(0, ...learning.map(({ waiting }) => waiting.person));
     return (GUESSED_BUILDS_AN_HOUR * dearest * 1e6) / MINUTE_MS;
   }
   return sum(stockSets, (set) => {

@@ -1,12 +1,21 @@
 /** The delay until the next look. */
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../lambda/decision/decide.ts';
-import type { ServiceArn } from '../../lambda/decision/model/brands.ts';
+import type { OrganizationId, ServiceArn } from '../../lambda/decision/model/brands.ts';
+import type { PoolConfig } from '../../lambda/decision/model/config.ts';
 import type { Job, Service, Snapshot } from '../../lambda/decision/model/snapshot.ts';
+import { normalizeTags } from '../../lambda/decision/model/tags.ts';
 import { UNKNOWN_RULE } from '../../lambda/decision/stock/replay.ts';
 import { ago, aJob, arnOf, aTask, jobId, MINUTE, poolName, reading, SECOND } from '../support/parts.ts';
 import { all, type Change, listIs, planOf } from '../support/planned.ts';
-import { buildAt, comingEvery, deliberateOn, PREBUILDS_USER, stocked } from '../support/stocked.ts';
+import {
+  buildAt,
+  comingEvery,
+  deliberateOn,
+  PREBUILDS_USER,
+  type Stocked,
+  stocked,
+} from '../support/stocked.ts';
 import { table } from '../support/table.ts';
 
 const SOON = 10_000;
@@ -93,6 +102,7 @@ describe('after a build, which others often follow', () => {
 
   it.each<{ recent: readonly Job[]; expected: number; because: string }>([
     { recent: alone({}, 10 * MINUTE - SECOND), expected: SOON, because: 'a second wave may come' },
+    { recent: alone({ tags: { team: 'none' } }, MINUTE), expected: NEXT, because: 'no pool can run it' },
     { recent: alone({}, 10 * MINUTE), expected: NEXT, because: 'ten minutes have passed' },
     { recent: alone({ initiator_id: PREBUILDS_USER }, MINUTE), expected: NEXT, because: 'coderd made it' },
     {
@@ -106,18 +116,57 @@ describe('after a build, which others often follow', () => {
 });
 
 describe('before the first build, at the guess of one in two hours', () => {
+  const delayOf = (person: number, given: Partial<Stocked> = {}, warm: PoolConfig['warm'] = 'auto') => {
+    const waiting = { person, autostart: person, prebuild: 0.001, stop: 0.001 };
+    const { snapshot, config } = stocked({
+      pools: { cpu: { config: { warm, waiting } }, gpu: { config: { warm, waiting } } },
+      ...{ recent: [], ...given },
+    });
+    return decide({ ...snapshot, canHandOver: true }, { ...config, looks: { everyMs: 'auto' } })
+      .lookAgainAfterMs;
+  };
+
   it.each([
     { person: 0.005, expected: NEXT },
     { person: 0.02, expected: 30_000 },
     { person: 0.1, expected: SOON },
     { person: 1, expected: 5_000 },
   ])('is $expected ms if a minute of a person costs $person dollars', ({ person, expected }) => {
-    const waiting = { person, autostart: person, prebuild: 0.001, stop: 0.001 };
-    const { snapshot, config } = stocked({
-      pools: { cpu: { config: { waiting } }, gpu: { config: { waiting } } },
-    });
-    const auto = { ...config, looks: { everyMs: 'auto' } } as const;
-    expect(decide({ ...snapshot, canHandOver: true }, auto).lookAgainAfterMs).toBe(expected);
+    expect(delayOf(person)).toBe(expected);
+  });
+
+  const tags = normalizeTags({ team: 'old' });
+  it.each<{ given?: Partial<Stocked>; warm?: number; expected?: number; because: string }>([
+    {
+      given: { organization: { recentJobs: { ...reading([]), status: 'failed' } } },
+      because: 'coderd did not tell',
+    },
+    {
+      given: { change: (snapshot) => ({ ...snapshot, coder: { ...snapshot.coder, organizations: [] } }) },
+      because: 'no organization is known',
+    },
+    {
+      given: { recent: [buildAt(ago(90 * MINUTE))] },
+      expected: 30_000,
+      because: 'what was learned of a build counts',
+    },
+    {
+      given: {
+        change: (snapshot) => ({
+          ...snapshot,
+          stock: {
+            choices: [],
+            tagSets: [
+              { organizationId: 'org-default' as OrganizationId, tags, lastBuildAt: ago(90 * MINUTE) },
+            ],
+          },
+        }),
+      },
+      because: 'an earlier process has seen one',
+    },
+    { warm: 0, because: 'no pool learns from builds' },
+  ])('is not that of the guess, because $because', ({ given, warm, expected = NEXT }) => {
+    expect(delayOf(0.1, given, warm)).toBe(expected);
   });
 });
 
