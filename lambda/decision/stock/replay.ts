@@ -113,11 +113,8 @@ export function usualBuilds(durations: readonly number[], pools: ReplayedPools):
 /** Dollars. */
 export type RuleCost = { readonly tasks: number; readonly waiting: number };
 
-/**
- * From the decision to drain a daemon until its task is gone: its guard looks each 30 s, coderd lists a daemon as
- * offline after 90 s (docs/internals/architecture.md, "The lease"), and a look lowers the count.
- */
-export const GONE_AFTER_MS = 2 * MINUTE_MS;
+/** From the decision to drain a daemon until its task is gone. */
+export const GONE_AFTER_MS = 45_000;
 
 type PlayedDaemon = {
   /** Until when its task is paid for. */

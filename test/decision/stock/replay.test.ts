@@ -43,12 +43,12 @@ const forAWhile: Partial<StockRule> = { free: 1, afterBuildMs: 15 * MINUTE };
 it.each(table<Row>`
   given           | builds  | most | untilS | launches | tasks                     | waiting | because
   ${{ free: 3 }}  |         |      | 9000   | 0        | 0                         | 0       | a pool without builds keeps nothing
-                  | '0'     |      | 900    | 1        | 270                       | 60      | 60 s start, 30 s build, 60 s idle, 120 s until it is gone
-                  | 0 100   |      | 900    | 1        | 310                       | 60      | the second build takes the idle daemon, which is idle from 130 to 190
-                  | 0 150   |      | 900    | 2        | 540                       | 120     | the daemon drains in the moment in which the second build comes
-  ${{ free: 1 }}  | '0'     |      | 200    | 2        | 440                       | 60      | the one that is idle for longer drains at 120 s, the other stays
-  ${forAWhile}    | '0'     |      | 2000   | 2        | ${240 + 900.001 + 120}    | 60      | the other drains right after 15 minutes without a build
-  ${forAWhile}    | 0 700   |      | 2000   | 3        | ${240 + 910 + 1020.001}   | 60      | the build at 700 s launches the one that stays until 1600 s; the other drains at 790 s
+                  | '0'     |      | 900    | 1        | 195                       | 60      | 60 s start, 30 s build, 60 s idle, 45 s until it is gone
+                  | 0 100   |      | 900    | 1        | 235                       | 60      | the second build takes the idle daemon, which is idle from 130 to 190
+                  | 0 150   |      | 900    | 2        | 390                       | 120     | the daemon drains in the moment in which the second build comes
+  ${{ free: 1 }}  | '0'     |      | 200    | 2        | 365                       | 60      | the one that is idle for longer drains at 120 s, the other stays
+  ${forAWhile}    | '0'     |      | 2000   | 2        | ${165 + 900.001 + 45}     | 60      | the other drains right after 15 minutes without a build
+  ${forAWhile}    | 0 700   |      | 2000   | 3        | ${165 + 835 + 945.001}    | 60      | the build at 700 s launches the one that stays until 1600 s; the other drains at 790 s
   ${{ free: 2 }}  | 0 10 70 | 1    | 200    | 1        | 200                       | ${60 + 80 + 50} | there is room for one task: each build waits for those before it
                   | 100 50  |      | 130    | 2        | 0                         | 0       | a build of the past comes now
 `)('costs $tasks for tasks and $waiting for waiting, because $because', (row) => {
@@ -179,5 +179,5 @@ it('has rules that keep no more free than there may be tasks, and says which kee
     expect(new Set(rulesFor(most).map((each) => JSON.stringify(each))).size).toBe(free.length);
   }
   expect(rulesFor(1000)).toHaveLength(4 + 12 * 4 * 4);
-  expect(GONE_AFTER_MS).toBe(2 * MINUTE);
+  expect(GONE_AFTER_MS).toBe(45_000);
 });
