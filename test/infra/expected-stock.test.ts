@@ -37,7 +37,7 @@ describe('the stock of a pool', () => {
     { pool: { max: 3 }, perMinute: 1, atWork: [1.5, 3], because: 'max limits the stock' },
     { pool: { spot: true }, perMinute: 1, atWork: [3.5, 5], because: 'a cheap task is worth more idle time' },
     {
-      ...{ pool: { waiting: { person: 0 }, dollarsPerLaunch: 0 }, perMinute: 0.05, atWork: [0, 0.3] },
+      ...{ pool: { waiting: { person: 0 }, dollarsPerLaunch: 0 }, perMinute: 0.05, atWork: [0, 0.2] },
       because: 'nothing is kept if waiting and launches cost nothing',
     },
   ])('is $atWork.0 to $atWork.1 at $perMinute builds a minute: $because', ({ pool, perMinute, atWork }) => {
