@@ -28,6 +28,8 @@ export function tryConfig(coderdUrl: string, pools = POOLS): string {
     coder: { url: coderdUrl, token: { secret: 'coder/autoscaler-token' } },
     looks: { every: '2s' },
     limits: { maxTasks: 40 },
+    // one company: builds of one organization may end those of the other
+    aws: { bindTaskRoles: false },
     defaults: { image: IMAGE },
     pools: pools.map(({ name, organization, tags }) => {
       const key = { secret: `coder/keys/${name}` };
