@@ -23,7 +23,7 @@ type WaitingRow = {
   readonly id: string;
   /** `alice/dev`, or what else is known of the job. */
   readonly who: string;
-  /** Its page in Coder, which shows the build. Null: not of a workspace whose owner is known. */
+  /** The page of its build in Coder. Null: not of a workspace whose owner is known. */
   readonly link: string | null;
   readonly template: string | null;
   readonly since: string;
@@ -48,13 +48,24 @@ export function waitingGroups({ snapshot, plan, status, coderUrl, named }: Waite
   const jobs = new Map(
     snapshot.coder.organizations.flatMap((each) => each.jobs.items.map((job) => [job.id, job] as const)),
   );
+  const buildNumbers = new Map(
+    snapshot.coder.organizations.flatMap(({ workspaces }) =>
+      (workspaces?.items ?? []).map(
+        ({ latest_build: { job, build_number } }) => [job.id, build_number] as const,
+      ),
+    ),
+  );
   const rows = Map.groupBy(pendingJobs.slice(0, MOST_ROWS), ({ organization, tags }) =>
     keyOf(organization, tagText(tags)),
   );
   const group = (organization: string, tags: string, fields: Omit<WaitingGroup, 'tags' | 'rows'>) => ({
     ...{ tags: named(tags, organization), ...fields },
     rows: (rows.get(keyOf(organization, tags)) ?? []).map((job) =>
-      rowOf(job, { job: jobs.get(job.id), coderUrl, takenAt: plan.takenAt, isLooking: status.isLooking }),
+      rowOf(job, {
+        job: jobs.get(job.id),
+        build: buildNumbers.get(job.id) ?? undefined,
+        ...{ coderUrl, takenAt: plan.takenAt, isLooking: status.isLooking },
+      }),
     ),
   });
   return [
@@ -72,18 +83,20 @@ const keyOf = (organization: string, tags: string): string => `${organization} $
 
 type Known = Pick<Waited, 'coderUrl'> & {
   readonly job: Job | undefined;
+  /** Its number in its workspace; undefined: the list of workspaces is older than the job. */
+  readonly build: number | undefined;
   readonly takenAt: string;
   readonly isLooking: boolean;
 };
 
-function rowOf(pending: PendingJob, { job, coderUrl, takenAt, isLooking }: Known): WaitingRow {
+function rowOf(pending: PendingJob, { job, build, coderUrl, takenAt, isLooking }: Known): WaitingRow {
   const { id, workspace, type, createdAt, pool, startsAt, failsAt } = pending;
   const { workspace_name: name, template_name: template } = job?.metadata ?? {};
   const start = isLooking ? startText(pending, takenAt) : 'start unknown: the function does not look';
   return {
     ...{ id, since: createdAt, template: template || null },
     who: workspace ?? (name || `${TYPES.get(type) ?? type} ${id.slice(0, 8)}`),
-    link: workspace === null ? null : workspaceLink(coderUrl, workspace),
+    link: workspace === null ? null : buildLink(coderUrl, workspace, build),
     start: [
       start,
       ...(startsAt !== null && pool !== null ? [`in "${pool}"`] : []),
@@ -100,8 +113,12 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ['template_version_dry_run', 'dry run of a template'],
 ]);
 
-/** Coder has the page of a workspace at `/@owner/name`. */
-function workspaceLink(coderUrl: string, workspace: string): string {
+/**
+ * Coder has the page of a build at `/@owner/name/builds/3` (site/src/router.tsx), and that of a workspace, which shows
+ * its newest build, without the number.
+ */
+function buildLink(coderUrl: string, workspace: string, build: number | undefined): string {
   const [owner = '', name = ''] = workspace.split('/');
-  return `${coderUrl.replace(/\/+$/, '')}/@${encodeURIComponent(owner)}/${encodeURIComponent(name)}`;
+  const page = `${coderUrl.replace(/\/+$/, '')}/@${encodeURIComponent(owner)}/${encodeURIComponent(name)}`;
+  return build === undefined ? page : `${page}/builds/${build}`;
 }

@@ -112,6 +112,8 @@ export type Workspace = {
   readonly dormant_at?: Maybe<EpochMs>;
   readonly deleting_at?: Maybe<EpochMs>;
   readonly latest_build: {
+    /** From 1 on, in each workspace. */
+    readonly build_number?: Maybe<number>;
     readonly created_at?: Maybe<EpochMs>;
     /** `start`, `stop` or `delete`. */
     readonly transition: string;

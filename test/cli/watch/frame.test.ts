@@ -143,11 +143,16 @@ it('names the deployment, and prices the jobs that wait beside the tasks', () =>
 describe('the jobs that wait', () => {
   /** The first job is of a workspace of alice, which the list of workspaces has. */
   const ofAlice: Change = (snapshot) => {
+    listWorkspace(snapshot);
+  };
+  /** `isOlder`: the list of workspaces is older than the job. */
+  const listWorkspace = (snapshot: Parameters<Change>[0], { isOlder = false } = {}) => {
     const organization = organizationIn(snapshot);
     const at = organization.jobs.items.findIndex((job) => 'status' in job && job.status === 'pending');
     const metadata = { workspace_id: 'w', workspace_name: 'dev/1', template_name: 'web' };
     edit(organization.jobs.items, at, { metadata });
-    const latest = { transition: 'start', job: { status: 'pending' } };
+    const id = isOlder ? 'an earlier job' : organization.jobs.items[at]?.id;
+    const latest = { build_number: 3, transition: 'start', job: { id, status: 'pending' } };
     const workspace = { organization_id: organization.id, template_id: 't', latest_build: latest };
     const items = [{ ...workspace, id: 'w', name: 'dev', owner_name: 'ali ce' }];
     Object.assign(organization, { workspaces: { status: 'ok', items } });
@@ -161,6 +166,13 @@ describe('the jobs that wait', () => {
     ],
   };
 
+  it('link to the workspace while the list of workspaces is older than the build', () => {
+    const { waiting } = frame(picture, (snapshot) => {
+      listWorkspace(snapshot, { isOlder: true });
+    });
+    expect(waiting[0]?.rows[0]?.link).toMatch(/^https:\/\/[^/]+\/@ali%20ce\/dev$/);
+  });
+
   it('have their owner, template, promise and a link, by tag set', () => {
     const { waiting, waitingNote } = frame(picture, ofAlice);
     expect(waitingNote).toBe(null);
@@ -171,7 +183,7 @@ describe('the jobs that wait', () => {
     ]);
     const [[alice], [gpu], [bsd]] = waiting.map(({ rows }) => rows) as [Rows, Rows, Rows];
     expect(alice).toMatchObject({ who: 'ali ce/dev', template: 'web' });
-    expect(alice?.link).toMatch(/^https:\/\/[^/]+\/@ali%20ce\/dev$/);
+    expect(alice?.link).toMatch(/^https:\/\/[^/]+\/@ali%20ce\/dev\/builds\/3$/);
     expect(gpu).toMatchObject({
       who: 'build pending-',
       link: null,

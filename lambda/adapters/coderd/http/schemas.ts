@@ -102,6 +102,7 @@ export const workspaceSchema = z.object({
   dormant_at: maybeTime,
   deleting_at: maybeTime,
   latest_build: z.object({
+    build_number: z.number().nullish(),
     created_at: maybeTime,
     transition: z.string(),
     reason: z.string().nullish(),
