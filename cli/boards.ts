@@ -53,19 +53,20 @@ export const PANELS: readonly Panel[] = [
   { title: 'Days until the token expires, if soon', metrics: [TOKEN_METRIC], unit: 'days' },
 ];
 
+const OF_NO_BOARD = {
+  'AWS/Lambda Errors': 'the name of the function belongs to your stack',
+  'AWS/Usage ResourceCount': 'it is of the account, and the alarms of the vCPU quota watch it',
+};
+
 /** What alarms or pools have and a board lacks, with the reason. */
 export const LEFT_OUT: Readonly<Record<'cloudwatch' | 'grafana', Readonly<Record<string, string>>>> = {
   cloudwatch: {
     ...Object.fromEntries(
       POOL_METRICS.map((name) => [`${name} of pools`, 'CloudWatch wants the name of each pool: add yours']),
     ),
-    'AWS/Lambda Errors': 'the name of the function belongs to your stack',
-    'AWS/Usage ResourceCount': 'it is of the account, and the alarms of the vCPU quota watch it',
+    ...OF_NO_BOARD,
   },
-  grafana: {
-    'AWS/Lambda Errors': 'the name of the function belongs to your stack',
-    'AWS/Usage ResourceCount': 'it is of the account, and the alarms of the vCPU quota watch it',
-  },
+  grafana: OF_NO_BOARD,
 };
 
 /** A board is 24 columns wide in both systems. */

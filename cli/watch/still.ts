@@ -3,12 +3,14 @@
  * named here, so no error of AWS or coderd is among them; people are named only if that is asked for.
  */
 import { readFileSync } from 'node:fs';
+import { sum } from '../../lambda/decision/model/collections.ts';
 import type { Finding, Plan, Reason } from '../../lambda/decision/model/plan.ts';
+import { SECOND_MS } from '../../lambda/decision/model/units.ts';
 import { some, tagText, timeText } from '../../lambda/explain/format.ts';
 import { reasonSentence } from '../../lambda/explain/reason-text.ts';
 import type { LastLook } from '../status/read-log.ts';
 import type { WatchFrame } from './frame.ts';
-import { dollarText, type SmallStrip, type Strip, waitText } from './strip/drawing.ts';
+import { clockText, dollarText, type SmallStrip, type Strip, waitText } from './strip/drawing.ts';
 import type { Mark } from './strip/series.ts';
 import { UNKNOWN_DAY } from './watched-log.ts';
 
@@ -255,13 +257,12 @@ const MOST_ROWS = 24;
 /** What a pointer shows on the page that lives. */
 function valuesTable({ from, widthSeconds, known: bins, values, slowest, marks }: Strip): string {
   const step = Math.ceil(bins / MOST_ROWS);
-  const clock = (bin: number): string =>
-    new Date(Date.parse(from) + bin * widthSeconds * 1000).toISOString().slice(11, 16);
+  const clock = (bin: number): string => clockText(Date.parse(from) / SECOND_MS + bin * widthSeconds);
   const rows = Array.from({ length: Math.ceil(bins / step) }, (_, index) => {
     const [first, end] = [index * step, Math.min(bins, (index + 1) * step)];
     const known = (row: Strip['values']['busy']): readonly number[] =>
       row.slice(first, end).filter((value) => value !== null);
-    const total = (row: Strip['values']['busy']): number => known(row).reduce((all, each) => all + each, 0);
+    const total = (row: Strip['values']['busy']): number => sum(known(row), (each) => each);
     const seen = known(values.busy).length;
     if (seen === 0) return [clock(first), 'no look', '', '', '', '', ''];
     const mean = (row: Strip['values']['busy']): string => `${Math.round((10 * total(row)) / seen) / 10}`;

@@ -69,10 +69,10 @@ export function lookAgainAfter({ pools, actions, decisions, demands }: Movement,
   });
   const isAwaited =
     isSoon ||
-    hasJustCome(decisions, context.snapshot) ||
     actions.length > 0 ||
     pools.some(isMoving) ||
-    decisions.some((decision) => drainsSoon(decision, now));
+    decisions.some((decision) => drainsSoon(decision, now)) ||
+    hasJustCome(decisions, context.snapshot);
   const usualMs = usualDelay(context);
   const wantedMs = isAwaited ? Math.min(usualMs, delaysOf(context)[0]) : usualMs;
   return Math.max(wantedMs, leastDelayMs(context.snapshot.coder));

@@ -9,6 +9,7 @@ import type { Task } from '../../../lambda/decision/model/snapshot.ts';
 import { displayTags } from '../../../lambda/decision/model/tags.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../lambda/decision/model/units.ts';
 import { provisionerOf } from '../../../lambda/decision/supply/rows/daemons.ts';
+import { ROLE_REFUSED } from '../../../lambda/decision/supply/starts.ts';
 import { some } from '../../../lambda/explain/format.ts';
 import type { Bench } from '../bench/bench.ts';
 import { pushBuild } from '../bench/build.ts';
@@ -38,9 +39,6 @@ export async function noteBoundRole(bench: Bench, tasks: readonly Seen[]): Promi
   if (verdict === 'allowed') return note(false, 'a task could protect one with the tag of another pool');
   note(undefined, `the build did not tell what AWS answered (${verdict})`);
 }
-
-/** The exit code of a guard whose role AWS has refused the lease for a minute (guard/guard.sh). */
-const ROLE_REFUSED = 79;
 
 /** Once no two tasks have started: whether AWS refused their role the leases. */
 export function noteRefusedRole(bench: Bench, tasks: readonly Task[]): void {

@@ -1,6 +1,7 @@
 /** The last day of the function's log by one query of Logs Insights, which AWS charges for by the bytes scanned. */
 import * as z from 'zod';
 import type { EpochMs } from '../../../lambda/decision/model/brands.ts';
+import { sum } from '../../../lambda/decision/model/collections.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../lambda/decision/model/units.ts';
 import type { InsightsQuery, InsightsRow } from '../../adapters/insights.ts';
 import { type LogGroup, linesOf } from '../../logs/function-log.ts';
@@ -79,7 +80,7 @@ export function addDay(
 function addBin(history: History, rows: readonly Row[], span: Span): void {
   const { from, to } = span;
   for (const own of Map.groupBy(rows, ({ name }) => name).values()) {
-    const all = own.reduce((looks, row) => looks + row.looks, 0);
+    const all = sum(own, ({ looks }) => looks);
     let at: number = from;
     for (const { name, p95Ms, looks, ...row } of own) {
       if (p95Ms !== undefined) history.p95(span, name, p95Ms);

@@ -2,6 +2,7 @@
  * The strip as shapes of SVG, for the page and for the file of `watch --out`. Positions are numbers of bins to the
  * right, and 0 (top) to 100 down in each panel: the page stretches both.
  */
+import { sum } from '../../../lambda/decision/model/collections.ts';
 import { SECOND_MS } from '../../../lambda/decision/model/units.ts';
 import type { Mark, PoolSeries, Series, StripSeries } from './series.ts';
 
@@ -92,7 +93,7 @@ export function drawStrip({ all, pools, past, dollarsAnHour, ...series }: StripS
 function smallStrip({ name, marks, atMaxSeconds, ...values }: PoolSeries, title: string): SmallStrip {
   const top = topOf(values.desired, values.busy, values.waiting);
   const atMax = atMaxSeconds === 0 ? [] : [`jobs waited at a limit for ${waitText(atMaxSeconds)}`];
-  const dollars = dollarText(numbersIn(values.dollars).reduce((all, each) => all + each, 0));
+  const dollars = dollarText(sum(values.dollars, (each) => each ?? 0));
   return {
     name,
     label: `${title}: ${[...labelsOf(values), dollars, ...atMax].join(', ')}`,
@@ -168,10 +169,13 @@ function ticksOf({ from, widthSeconds, bins }: Pick<StripSeries, 'from' | 'width
   const first = Math.ceil(start / every) * every;
   return Array.from({ length: Math.floor((start + seconds - first) / every) + 1 }, (_, index) => {
     const at = first + index * every;
-    const text = new Date(at * SECOND_MS).toISOString().slice(11, 16);
-    return { at: (at - start) / widthSeconds, text };
+    return { at: (at - start) / widthSeconds, text: clockText(at) };
   });
 }
+
+/** `09:30`, in UTC, of a time in seconds. */
+export const clockText = (seconds: number): string =>
+  new Date(seconds * SECOND_MS).toISOString().slice(11, 16);
 
 function spanText(seconds: number): string {
   if (seconds < 120) return `the last ${seconds} s`;

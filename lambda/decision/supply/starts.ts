@@ -25,7 +25,7 @@ const START_TTL_MS = 10 * MINUTE_MS;
 /** The exit code of a guard that got no lease in time (guard/guard.sh). */
 const NO_LEASE = 75;
 /** The exit code of a guard whose role AWS has refused the lease for a minute. */
-const ROLE_REFUSED = 79;
+export const ROLE_REFUSED = 79;
 /** The exit code of a guard that ECS has stopped some minutes after its daemon had died early. */
 const DIED_EARLY = 77;
 /** The meaning of the guard's other exit codes. */
