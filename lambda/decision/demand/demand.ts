@@ -143,17 +143,21 @@ function groupsOf(
   leftOf: LeftOf,
 ): readonly TagGroup[] {
   const kindOf = foreseenIn(organization);
-  const pending = pendingJobs(organization).map((job) => ({
+  const toPending = (job: Job): PendingJob => ({
     job,
     audience: audienceOf(job, kindOf),
     leftTo: leftOf(organization.id, job.tags, job.created_at),
-  }));
-  return groupsBy(pending, ({ job }) => tagKey(job.tags))
-    .flatMap((alike) => groupsBy(alike, ({ audience, leftTo }) => `${audience} ${leftTo?.peer ?? ''}`))
+  });
+  return [...pendingByTags(organization).values()]
+    .flatMap((jobs) => groupsBy(jobs.map(toPending), keyOf))
     .map((alike) => toTagGroup(organization, stock, alike));
 }
 
 type PendingJob = { readonly job: Job; readonly audience: Audience; readonly leftTo: Left | undefined };
+
+function keyOf({ audience, leftTo }: PendingJob): string {
+  return leftTo === undefined ? audience : `${audience} ${leftTo.peer}`;
+}
 
 function toTagGroup(
   organization: OrganizationReadings,
@@ -183,12 +187,19 @@ export function pendingJobs({ jobs }: OrganizationReadings): readonly Job[] {
   return pendingIn(jobs);
 }
 
+/** The pending jobs by tag key. */
+export function pendingByTags({ jobs }: OrganizationReadings): ReadonlyMap<string, readonly Job[]> {
+  return byTagsIn(jobs);
+}
+
 const pendingIn = memoized(({ items }: Reading<Job>): readonly Job[] =>
   unique(items, ({ id }) => id).filter(
     ({ status, worker_id, completed_at }) =>
       status === 'pending' && worker_id == null && completed_at == null,
   ),
 );
+
+const byTagsIn = memoized((jobs: Reading<Job>) => Map.groupBy(pendingIn(jobs), ({ tags }) => tagKey(tags)));
 
 function audienceOf(job: Job, kindOf: ReturnType<typeof foreseenIn>): Audience {
   if (job.initiator_id === PREBUILDS_USER) return 'prebuilds';

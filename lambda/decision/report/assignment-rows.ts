@@ -1,10 +1,10 @@
 /** The rows of the plan about jobs: how each tag group is served, and the unschedulable ones. */
 import type { JobAssignment } from '../assign/assignment.ts';
-import { failsAt, oldestOf, type TagGroup } from '../demand/demand.ts';
+import { failsAt, oldestOf, pendingByTags, type TagGroup } from '../demand/demand.ts';
 import { isoTime, poolOfPart } from '../model/brands.ts';
 import { by, ownValue } from '../model/collections.ts';
 import type { AssignmentRow, UnservedRow } from '../model/plan.ts';
-import type { Job, Reading, Snapshot } from '../model/snapshot.ts';
+import type { Job, Snapshot } from '../model/snapshot.ts';
 import { covers, displayTags, type Tags, tagKey } from '../model/tags.ts';
 import type { PoolView } from '../supply/supply.ts';
 
@@ -27,7 +27,7 @@ export function reportUnserved(
   snapshot: Snapshot,
 ): readonly UnservedRow[] {
   if (unserved.length === 0) return [];
-  const byTags = new Map(snapshot.coder.organizations.map(({ id, jobs }) => [id, pendingByTags(jobs)]));
+  const byTags = new Map(snapshot.coder.organizations.map((each) => [each.id, pendingByTags(each)]));
   return unserved.map((group) => {
     const near = pools.filter(({ organization }) => organization?.id === group.organizationId);
     return {
@@ -40,13 +40,6 @@ export function reportUnserved(
       ...reasonUnserved(group, near),
     };
   });
-}
-
-function pendingByTags({ items }: Reading<Job>): ReadonlyMap<string, readonly Job[]> {
-  return Map.groupBy(
-    items.filter(({ status }) => status === 'pending'),
-    ({ tags }) => tagKey(tags),
-  );
 }
 
 const typesOf = (jobs: readonly Job[]): readonly string[] =>

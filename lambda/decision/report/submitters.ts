@@ -2,7 +2,7 @@
  * Who submitted the jobs that wait for a pool at its maximum, and of which templates. One account may fill a pool by
  * mistake: then its jobs are to be cancelled, and no limit is to be raised.
  */
-import { pendingJobs } from '../demand/demand.ts';
+import { pendingByTags } from '../demand/demand.ts';
 import { PREBUILDS_USER } from '../demand/record.ts';
 import { by } from '../model/collections.ts';
 import { type Finding, isAtMax, type PoolPlan, type SubmittedBy } from '../model/plan.ts';
@@ -24,8 +24,7 @@ export function withSubmitters(
     if (finding.code !== 'jobs-waiting' && finding.code !== 'jobs-about-to-fail') return finding;
     const organization = coder.organizations.find(({ name }) => name === finding.organization);
     if (organization === undefined || !full.has(finding.pool)) return finding;
-    const key = tagKey(finding.tags);
-    const jobs = pendingJobs(organization).filter(({ tags }) => tagKey(tags) === key);
+    const jobs = pendingByTags(organization).get(tagKey(finding.tags)) ?? [];
     return { ...finding, by: submittedBy(jobs, organization) };
   });
 }

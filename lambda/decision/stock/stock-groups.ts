@@ -1,5 +1,5 @@
 /** The stock as demand: free daemons for every set of pools that can run the same builds. */
-import { pendingJobs, type StockGroup } from '../demand/demand.ts';
+import { pendingByTags, type StockGroup } from '../demand/demand.ts';
 import type { LeftOf } from '../demand/peers.ts';
 import { deriveRecord, servedUnforeseen } from '../demand/record.ts';
 import type { PoolForecasts } from '../forecast/pool-forecast.ts';
@@ -190,7 +190,8 @@ type Claim = {
 
 /** Claims daemons of these pools that are busy, or will be with the jobs of these tag sets that wait. */
 function claimInUse({ keeping, organization }: PoolSet, { keys, most, claimed }: Claim): number {
-  const waiting = pendingJobs(organization).filter(({ tags }) => keys.has(tagKey(tags))).length;
+  const pending = pendingByTags(organization);
+  const waiting = sum([...keys], (key) => pending.get(key)?.length ?? 0);
   const busy = keeping.flatMap(({ tasks }) => tasks.filter((task) => isBusy(task) && !claimed.has(task)));
   const own = busy.slice(0, Math.max(0, most - waiting));
   for (const task of own) claimed.add(task);
