@@ -47,9 +47,12 @@ export function transitionsOf(
     dormancy(workspace, template),
     deletion(workspace, template),
   ]
-    .filter((transition) => transition !== undefined)
-    .filter(({ at }) => at <= LAST_MS)
-    .toSorted(byTime);
+    .filter(isComing)
+    .sort(byTime);
+}
+
+function isComing(transition: Transition | undefined): transition is Transition {
+  return transition !== undefined && transition.at <= LAST_MS;
 }
 
 /** The largest time that `Date` can represent. */

@@ -155,7 +155,7 @@ const expectedOf = memoizedWith((workspaces: Reading<Workspace>, sources: Source
 function toExpected(seen: readonly WorkspaceTransitions[]): Expected {
   return {
     tags: normalizeTags(seen[0]?.tags ?? {}),
-    sequences: seen.flatMap(sequencesOf).toSorted(([a], [b]) => byTime(a, b)),
+    sequences: seen.flatMap(sequencesOf).sort(([a], [b]) => byTime(a, b)),
     built: seen.flatMap(({ workspace: { latest_build: build } }) =>
       build.created_at != null && AUTOMATIC.has(build.reason ?? '') ? [build.created_at] : [],
     ),
@@ -238,7 +238,10 @@ function sequencesOf({
   const expected = transitions.map(
     ({ kind, at, takesJob }): ExpectedTransition => ({ kind, at, takesJob, workspace, changedAt }),
   );
-  return groupsBy(expected, ({ kind }) => kind === 'autostart');
+  const [first] = expected;
+  // thousands of workspaces have no transition, or one
+  if (first === undefined) return [];
+  return expected.length === 1 ? [[first]] : groupsBy(expected, ({ kind }) => kind === 'autostart');
 }
 
 /** All known rows of daemons, those of this look before older ones. */
