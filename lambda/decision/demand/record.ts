@@ -12,7 +12,7 @@ import type {
   Workspace,
 } from '../model/snapshot.ts';
 import { normalizeTags, type TagSet, tagKey } from '../model/tags.ts';
-import { workerOf } from '../supply/rows/daemons.ts';
+import { jobsByWorker } from '../supply/rows/daemons.ts';
 import type { PoolView } from '../supply/supply.ts';
 import type { TaskView } from '../supply/task-state.ts';
 import { chanceToEnd, MIN_SAMPLES } from './ending.ts';
@@ -219,14 +219,3 @@ export function buildsOn<T extends Pick<TaskView, 'daemon'>>(
     return [{ task, job, chanceToEnd: (withinMs: number) => chanceToEnd(durations, { ageMs, withinMs }) }];
   });
 }
-
-/** The unfinished jobs by the daemon that has taken them. */
-export const jobsByWorker = memoized(
-  ({ items }: Reading<Job>) =>
-    new Map(
-      items.flatMap((job) => {
-        const worker = workerOf(job);
-        return worker === undefined ? [] : [[worker, job] as const];
-      }),
-    ),
-);

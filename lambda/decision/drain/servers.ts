@@ -2,7 +2,7 @@
  * The servers of an organization's jobs, and when each is free: daemons, and tasks that will have one. Those
  * that this look launches count too, those that leave do not.
  */
-import { durationsIn, jobsByWorker } from '../demand/record.ts';
+import { durationsIn } from '../demand/record.ts';
 import { type PoolName, poolOfPart } from '../model/brands.ts';
 import { countUpTo, percentile } from '../model/collections.ts';
 import type { Daemon, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
@@ -10,7 +10,7 @@ import { awsTimeOf } from '../model/snapshot.ts';
 import { normalizeTags, type TagSet } from '../model/tags.ts';
 import { isComing, isHeldBack } from '../supply/capacity.ts';
 import { deriveEcsWait } from '../supply/hidden/ecs-wait.ts';
-import { mayHaveLeft } from '../supply/rows/daemons.ts';
+import { jobsByWorker, mayHaveLeft } from '../supply/rows/daemons.ts';
 import type { ForeignIn } from '../supply/rows/unlisted-daemons.ts';
 import { seenStarts } from '../supply/starts.ts';
 import type { PoolView } from '../supply/supply.ts';

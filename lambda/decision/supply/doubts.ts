@@ -18,7 +18,7 @@ import { compareVersion, OLDEST_SERVER } from '../model/version.ts';
 import { countListed, isHeldBack } from './capacity.ts';
 import { judgeHeartbeats } from './heartbeats.ts';
 import { isOldRevision } from './older-tasks.ts';
-import { isAlive, workerOf } from './rows/daemons.ts';
+import { isAlive, jobsByWorker, workerOf } from './rows/daemons.ts';
 import { type ClusterLists, listsFor } from './rows/left-out.ts';
 import type { PoolView } from './supply.ts';
 import { lacksGuard, type TaskView } from './task-state.ts';
@@ -207,7 +207,7 @@ function judgeWorkers(
 ): readonly DoubtFinding[] {
   const { name, jobs, daemons } = organization;
   if (daemons.status !== 'ok') return [];
-  const unknown = new Set(jobs.items.flatMap((job) => workerOf(job) ?? []));
+  const unknown = new Set(jobsByWorker(jobs).keys());
   for (const { id } of daemons.items) unknown.delete(id);
   if (unknown.size === 0) return [];
   const unexplained = jobs.items.filter((job) => {

@@ -2,7 +2,7 @@
 import { type DaemonId, type EpochMs, lastPart } from '../../model/brands.ts';
 import { by, partition, unique } from '../../model/collections.ts';
 import { memoized } from '../../model/memoize-by-object.ts';
-import type { Daemon, Job, OrganizationReadings, Task } from '../../model/snapshot.ts';
+import type { Daemon, Job, OrganizationReadings, Reading, Task } from '../../model/snapshot.ts';
 import { areEqual, hasAll, normalizeTags, type TagSet, tagKey } from '../../model/tags.ts';
 import { MINUTE_MS } from '../../model/units.ts';
 
@@ -52,7 +52,7 @@ export type DaemonIndex = {
 
 /** Indexes the daemons of an organization at the time `now`. */
 export function indexDaemons(view: OrganizationReadings, now: EpochMs): DaemonIndex {
-  const workers = busyWorkers(view);
+  const workers = jobsByWorker(view.jobs);
   const previous = new Map(view.previousJobs.items.map((job) => [job.id, job]));
   const isWhole = view.jobs.status === 'ok' && view.daemons.status === 'ok';
   const activity = (daemon: Daemon): Activity => {
@@ -207,9 +207,15 @@ function daemonsByAddress(task: Task, byHost: ReadonlyMap<string, readonly Daemo
   );
 }
 
-function busyWorkers(view: OrganizationReadings): ReadonlySet<DaemonId> {
-  return new Set(view.jobs.items.flatMap((job) => workerOf(job) ?? []));
-}
+/** The unfinished jobs by the daemon that has taken them. */
+export const jobsByWorker = memoized(({ items }: Reading<Job>): ReadonlyMap<DaemonId, Job> => {
+  const jobs = new Map<DaemonId, Job>();
+  for (const job of items) {
+    const worker = workerOf(job);
+    if (worker !== undefined) jobs.set(worker, job);
+  }
+  return jobs;
+});
 
 /** The daemon that a job keeps busy: the job is acquired and not completed, whatever its status. */
 export function workerOf({ worker_id, completed_at }: Job): DaemonId | undefined {
