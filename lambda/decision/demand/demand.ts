@@ -1,6 +1,6 @@
 /** Demand: the pending jobs as tag groups, and the other kinds of demand. */
-import { type EpochMs, isoTime, type OrganizationId, type PoolName } from '../model/brands.ts';
-import { by, groupsBy, meanOf, unique } from '../model/collections.ts';
+import { type EpochMs, isoTime, type JobId, type OrganizationId, type PoolName } from '../model/brands.ts';
+import { by, groupsBy, meanOf } from '../model/collections.ts';
 import type { Waiting } from '../model/config.ts';
 import { memoized } from '../model/memoize-by-object.ts';
 import type { Audience, IsoTime } from '../model/plan.ts';
@@ -192,12 +192,19 @@ export function pendingByTags({ jobs }: OrganizationReadings): ReadonlyMap<strin
   return byTagsIn(jobs);
 }
 
-const pendingIn = memoized(({ items }: Reading<Job>): readonly Job[] =>
-  unique(items, ({ id }) => id).filter(
+const pendingIn = memoized((jobs: Reading<Job>): readonly Job[] =>
+  [...distinctJobs(jobs).values()].filter(
     ({ status, worker_id, completed_at }) =>
       status === 'pending' && worker_id == null && completed_at == null,
   ),
 );
+
+/** Each job once: a job that comes while the list is read may be in it twice. */
+export const distinctJobs = memoized(({ items }: Reading<Job>): ReadonlyMap<JobId, Job> => {
+  const jobs = new Map<JobId, Job>();
+  for (const job of items) if (!jobs.has(job.id)) jobs.set(job.id, job);
+  return jobs;
+});
 
 const byTagsIn = memoized((jobs: Reading<Job>) => Map.groupBy(pendingIn(jobs), ({ tags }) => tagKey(tags)));
 

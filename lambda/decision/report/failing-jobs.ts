@@ -4,13 +4,13 @@
  * from when daemons are free, and from how long builds take. Jobs that come later are not known.
  */
 import type { Assigned } from '../assign/assignment.ts';
-import { failsAt, isLeft, REAPED_AFTER_MS, type TagGroup } from '../demand/demand.ts';
+import { failsAt, isLeft, distinctJobs, REAPED_AFTER_MS, type TagGroup } from '../demand/demand.ts';
 import { MIN_SAMPLES } from '../demand/ending.ts';
 import { IN_TIME_MS, UNKNOWN_BUILD_MS } from '../demand/patience.ts';
 import type { PoolDecision } from '../drain/decide-pool.ts';
 import { type Server, serversIn } from '../drain/servers.ts';
 import { type EpochMs, type PoolName, poolOfPart } from '../model/brands.ts';
-import { by, groupsBy, percentile, sum, unique } from '../model/collections.ts';
+import { by, groupsBy, percentile, sum } from '../model/collections.ts';
 import { memoized } from '../model/memoize-by-object.ts';
 import { type Doubt, type Finding, LIMITS, type Limit, type Reason } from '../model/plan.ts';
 import type { Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
@@ -119,13 +119,14 @@ type Taken = { readonly job: Job; readonly isOpen: boolean };
 /** By tags. */
 const takenIn = memoized(
   ({ jobs, recentJobs }: OrganizationReadings): ReadonlyMap<string, readonly Taken[]> => {
-    const open = new Set(jobs.items.map(({ id }) => id));
-    const ended = recentJobs?.items.filter(({ id }) => !open.has(id)) ?? [];
-    const takenOf = (items: readonly Job[], isOpen: boolean): readonly Taken[] =>
-      unique(items, ({ id }) => id)
-        .filter(({ worker_id }) => worker_id != null)
-        .map((job) => ({ job, isOpen }));
-    const taken = [...takenOf(jobs.items, true), ...takenOf(ended, false)];
+    const known = distinctJobs(jobs);
+    const isTaken = ({ worker_id }: Job): boolean => worker_id != null;
+    const open = [...known.values()].filter(isTaken);
+    const ended = recentJobs?.items.filter((job) => isTaken(job) && !known.has(job.id)) ?? [];
+    const taken = [
+      ...open.map((job) => ({ job, isOpen: true })),
+      ...ended.map((job) => ({ job, isOpen: false })),
+    ];
     return Map.groupBy(taken, ({ job }) => tagKey(job.tags));
   },
 );
@@ -335,7 +336,8 @@ function moreTasks({ need: { view } }: PoolDecision, lines: readonly Line[], pla
   const concerned = linesBeside([...lines, ...task.able], played);
   const own = {
     lines: played.lines.filter((line) => concerned.has(line)),
-    daemons: played.daemons.filter(({ able }) => able.some((line) => concerned.has(line))),
+    // all lines of a daemon are concerned, or none
+    daemons: played.daemons.filter(({ able: [line] }) => line !== undefined && concerned.has(line)),
   };
   const areServed = (tasks: number): boolean => {
     const daemons = [...own.daemons, ...Array<FreeAt>(tasks).fill(task)];
