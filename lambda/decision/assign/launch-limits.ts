@@ -99,6 +99,9 @@ export function computeLaunchLimits(
   // beside a pool of which nothing is known for long, one task at a time launches for people's jobs
   const known = restOf(counted.filter((each) => each.unread?.isLong !== true));
   const probes = probesIn([...poolForecasts.keys()], { doubtsOf, now, ...seen });
+  const awaited = new Set(
+    demands.flatMap(({ pools: woken, ahead }) => (ahead.some(({ at }) => at - now < HOUR_MS) ? woken : [])),
+  );
   const isStarting = counted.some(({ capacity }) => capacity.starting > 0);
   const isOneAtATime = unread.some(({ isLong }) => isLong) && rest.total <= 0 && known.total > 0;
   let { total, budget } = isOneAtATime ? { ...known, total: isStarting ? 0 : 1 } : rest;
@@ -112,9 +115,7 @@ export function computeLaunchLimits(
     const price = priceOf(pool);
     const paid = Math.floor(budget / price);
     const isPendingOnly = launchesForJobsOnly(doubts) || isOneAtATime;
-    const isAwaited = demands.some(
-      ({ pools: woken, ahead }) => woken.includes(view) && ahead.some(({ at }) => at - now < HOUR_MS),
-    );
+    const isAwaited = awaited.has(view);
     const forFloor = tasksBelowFloor({ view, poolForecast, capacity, doubts, isAwaited, now });
     const isProbing = forFloor <= 0 && probes.has(view);
     const belowFloor = isOneAtATime ? 0 : isProbing ? 1 : forFloor;

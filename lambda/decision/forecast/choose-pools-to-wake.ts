@@ -28,9 +28,8 @@ export function assignWakes(
   now: EpochMs,
 ): ReadonlyMap<PoolName, WakeAssignment> {
   const needs = demands.filter(({ isOpen }) => !isOpen).flatMap((demand) => openingNeedsOf(demand, now));
-  const costs = new Map(
-    needs.flatMap(({ pools }) => pools).map((view) => [view, costOf(view, floorsOf(view))]),
-  );
+  const candidates = new Set(needs.flatMap(({ pools }) => pools));
+  const costs = new Map([...candidates].map((view) => [view, costOf(view, floorsOf(view))]));
   const chosen = new Set(
     [...Map.groupBy(needs, ({ pools: [first] }) => first?.organization).values()].flatMap((together) => [
       ...cheapCover(
@@ -39,17 +38,13 @@ export function assignWakes(
       ),
     ]),
   );
-  const wakeAssignments = new Map<PoolName, WakeAssignment>();
-  for (const { due, soon, pools } of needs) {
-    const view = pools.find((pool) => chosen.has(pool));
-    if (view === undefined) continue;
-    const before = wakeAssignments.get(view.pool.name);
-    wakeAssignments.set(view.pool.name, {
-      due: [...(before?.due ?? []), ...due],
-      soon: [...(before?.soon ?? []), ...soon],
-    });
-  }
-  return wakeAssignments;
+  const byPool = Map.groupBy(needs, ({ pools }) => pools.find((pool) => chosen.has(pool))?.pool.name);
+  return new Map(
+    [...byPool].flatMap(([name, own]) => {
+      const assigned = { due: own.flatMap(({ due }) => due), soon: own.flatMap(({ soon }) => soon) };
+      return name === undefined ? [] : [[name, assigned] as const];
+    }),
+  );
 }
 
 type OpeningNeed = WakeAssignment & { readonly pools: readonly PoolView[] };
@@ -59,13 +54,18 @@ function openingNeedsOf(
   { pools, due, ahead, presumed, wakeFor }: WakeDemand,
   now: EpochMs,
 ): readonly OpeningNeed[] {
-  const within = (views: readonly PoolView[]): readonly Transition[] => {
-    const until = now + Math.max(0, ...views.map((view) => stayMs(view, wakeFor)));
-    return [...presumed, ...ahead.slice(due.length).filter(({ at }) => at <= until)];
-  };
-  if (due.length > 0) return [{ pools, due, soon: within(pools) }];
-  const awake = pools.filter((view) => openersOf(view) > 0 && within([view]).length > 0);
-  return awake.length === 0 ? [] : [{ pools: awake, due, soon: within(awake) }];
+  const staysUntil = (views: readonly PoolView[]): number =>
+    now + Math.max(0, ...views.map((view) => stayMs(view, wakeFor)));
+  const soonUntil = (until: number): readonly Transition[] => [
+    ...presumed,
+    ...ahead.slice(due.length).filter(({ at }) => at <= until),
+  ];
+  if (due.length > 0) return [{ pools, due, soon: soonUntil(staysUntil(pools)) }];
+  const [first] = ahead;
+  const isAnySoon = (until: number): boolean =>
+    presumed.length > 0 || (first !== undefined && first.at <= until);
+  const awake = pools.filter((view) => openersOf(view) > 0 && isAnySoon(staysUntil([view])));
+  return awake.length === 0 ? [] : [{ pools: awake, due, soon: soonUntil(staysUntil(awake)) }];
 }
 
 /** For how many milliseconds it is cheaper to keep a task than to stop it and start another one. */
