@@ -141,33 +141,46 @@ function judgeEmptiness(
   { takenAt: now, ecs: { cluster } }: Snapshot,
 ): readonly DoubtFinding[] {
   const { name, jobs, daemons } = organization;
-  const tasks = pools.filter((view) => view.organization === organization).flatMap((view) => view.tasks);
-  // a daemon registers within seconds of its lease
-  const leased = tasks.filter(
-    ({ state, isRefused, shouldHaveLease }) =>
-      shouldHaveLease && !isRefused && (state === 'working' || state === 'leaving'),
-  );
-  const busy = daemons.items.filter(
-    (daemon) => isAlive(daemon, now) && isRunningJob(daemon.current_job),
-  ).length;
   const found: DoubtFinding[] = [];
-  const [first] = leased.toSorted(
-    by(
-      ({ state }) => (state === 'working' ? 0 : 1),
-      ({ task }) => task.taskArn,
-    ),
-  );
-  if (daemons.status === 'ok' && daemons.items.length === 0 && first !== undefined)
-    found.push({
-      code: 'daemons-empty-while-leased',
-      organization: name,
-      tasks: leased.length,
-      cluster,
-      task: first.task.taskArn,
-    });
-  if (jobs.status === 'ok' && jobs.items.length === 0 && busy > 0)
-    found.push({ code: 'jobs-empty-while-busy', organization: name, daemons: busy });
+  if (isEmpty(daemons)) {
+    const leased = leasedOf(pools.filter((view) => view.organization === organization));
+    const [first] = leased;
+    if (first !== undefined)
+      found.push({
+        code: 'daemons-empty-while-leased',
+        organization: name,
+        tasks: leased.length,
+        cluster,
+        task: first.task.taskArn,
+      });
+  }
+  if (isEmpty(jobs)) {
+    const busy = daemons.items.filter(
+      (daemon) => isAlive(daemon, now) && isRunningJob(daemon.current_job),
+    ).length;
+    if (busy > 0) found.push({ code: 'jobs-empty-while-busy', organization: name, daemons: busy });
+  }
   return found;
+}
+
+function isEmpty({ status, items }: Reading<unknown>): boolean {
+  return status === 'ok' && items.length === 0;
+}
+
+/** The tasks with a lease, those that do not drain first. A daemon registers within seconds of its lease. */
+function leasedOf(pools: readonly PoolView[]): readonly TaskView[] {
+  return pools
+    .flatMap(({ tasks }) => tasks)
+    .filter(
+      ({ state, isRefused, shouldHaveLease }) =>
+        shouldHaveLease && !isRefused && (state === 'working' || state === 'leaving'),
+    )
+    .toSorted(
+      by(
+        ({ state }) => (state === 'working' ? 0 : 1),
+        ({ task }) => task.taskArn,
+      ),
+    );
 }
 
 /** A job that is being cancelled keeps its daemon busy, but neither of the two job lists has it. */

@@ -32,6 +32,8 @@ const LONGEST_MS = 30 * MINUTE_MS;
 /** Derives ECS's wait from the tasks of a pool; undefined: nothing shows one. */
 export function deriveEcsWait(view: PoolView, snapshot: Snapshot): EcsWait | undefined {
   const { service, missing, placement } = view;
+  const isPlacement = placement !== undefined && placement.reason !== SILENT;
+  if (service === undefined || missing === 0 || isPlacement) return undefined;
   const tasks = view.starts.map(({ task }) => task);
   const now = awsTimeOf(snapshot);
   const since = lastOf(tasks, ({ stopCode, stoppedAt, stoppingAt }) =>
@@ -41,10 +43,8 @@ export function deriveEcsWait(view: PoolView, snapshot: Snapshot): EcsWait | und
     since <
     lastOf(tasks, ({ startedAt, stopCode }) => (stopCode === 'TaskFailedToStart' ? undefined : startedAt));
   // the count may have been raised after that
-  const desiredSince = Math.max(since, ...(service?.deployments.map(({ updatedAt = 0 }) => updatedAt) ?? []));
-  const isWaiting = service !== undefined && missing > 0 && now - desiredSince >= CREATED_WITHIN_MS;
-  const isPlacement = placement !== undefined && placement.reason !== SILENT;
-  if (!isWaiting || now - since > LONGEST_MS || hasRunSince || isPlacement) return undefined;
+  const desiredSince = Math.max(since, ...service.deployments.map(({ updatedAt = 0 }) => updatedAt));
+  if (now - desiredSince < CREATED_WITHIN_MS || now - since > LONGEST_MS || hasRunSince) return undefined;
   const lists = listsFor(view, snapshot.ecs);
   const [deployment, ...others] = service.deployments;
   const is: Readonly<Record<BeforeDeployment, boolean>> = {
