@@ -36,7 +36,7 @@ export function covers(daemon: TagSet, job: TagSet): boolean {
 
 /** Whether two tag sets are the same. */
 export function areEqual(a: TagSet, b: TagSet): boolean {
-  return a === b || (Object.keys(a).length === Object.keys(b).length && hasAll(a, b));
+  return a === b || (hasAll(a, b) && hasAll(b, a));
 }
 
 /** A string that is equal for equal tag sets, whatever the order of their tags. */
@@ -73,6 +73,8 @@ export function hasAll(set: Tags, wanted: Tags): boolean {
   return true;
 }
 
+const UNTAGGED: TagSet = { scope: 'organization', owner: '' };
+
 function isUntagged(set: TagSet): boolean {
-  return set.scope === 'organization' && Object.keys(set).length === 2;
+  return hasAll(UNTAGGED, set);
 }
