@@ -41,7 +41,7 @@ export function deriveStockSets(
 ): readonly PoolSet[] {
   return snapshot.coder.organizations.flatMap((organization) => {
     const own = [...poolForecasts].filter(([view]) => view.organization === organization);
-    if (own.length === 0) return [];
+    if (!own.some(([view]) => keepsStock(view))) return [];
     const rows = knownTagSets(organization, snapshot).flatMap((tags) => {
       if (leftOf(organization.id, tags, snapshot.takenAt) !== undefined) return [];
       const fitting = own.filter(([view]) => covers(view.tags, tags));
