@@ -49,6 +49,8 @@ export class OfferNetwork {
   readonly #sources = new Map<string, Source>();
   readonly #entries = new Map<OfferGroup, Map<Use, Entry>>();
   readonly #offers = new Map<Offer, number>();
+  /** The arcs of each use to launches that cost something. */
+  readonly #launchesFor = new Map<Use, number[]>();
 
   constructor(launchRoom: number) {
     this.#network.addArc(this.#launches, this.#network.sink, { capacity: Math.max(0, launchRoom), cost: 0 });
@@ -95,11 +97,8 @@ export class OfferNetwork {
    * prebuild, beyond `mostForPrebuilds`.
    */
   #closeLaunches(except: readonly Use[]): void {
-    for (const uses of this.#entries.values())
-      for (const [use, { offers }] of uses)
-        for (const { offer, arc } of offers)
-          if (!except.includes(use) && offer.served === 'by-launch' && offer.price > 0)
-            this.#network.close(arc);
+    for (const [use, arcs] of this.#launchesFor)
+      if (!except.includes(use)) for (const arc of arcs) this.#network.close(arc);
   }
 
   #entryOf(offerGroup: OfferGroup, use: Use): Entry {
@@ -117,14 +116,18 @@ export class OfferNetwork {
     const { due, prebuilds } = offerGroup.bounds;
     const inner = use === 'due' || use === 'later' ? this.#behind(node, due) : node;
     const launches = use === 'prebuilds' ? this.#behind(node, prebuilds) : inner;
+    const launchesFor = this.#launchesFor.get(use) ?? [];
+    this.#launchesFor.set(use, launchesFor);
     const offers = offerGroup.offers
       .filter((offer) => isFor(offer, use))
       .map((offer) => {
         const cost = costOf(offer, use);
         // a floor causes this launch in any case, so it does not count against the limit of
         // prebuilds
-        const from = offer.served === 'by-launch' && offer.price > 0 ? launches : inner;
-        return { offer, arc: this.#addArc(from, this.#offerNode(offer), { cost }), jobs: 0 };
+        const isPaid = offer.served === 'by-launch' && offer.price > 0;
+        const arc = this.#addArc(isPaid ? launches : inner, this.#offerNode(offer), { cost });
+        if (isPaid) launchesFor.push(arc);
+        return { offer, arc, jobs: 0 };
       });
     return { node, offers };
   }
