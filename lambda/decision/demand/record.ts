@@ -1,5 +1,6 @@
 /** The record of recent jobs: when unforeseen builds came, and how long builds take. */
 import type { EpochMs } from '../model/brands.ts';
+import { indexBy } from '../model/collections.ts';
 import { memoized, memoizedWith } from '../model/memoize-by-object.ts';
 import type {
   Daemon,
@@ -100,10 +101,10 @@ export const foreseenIn = memoized((organization: Lists) => {
 });
 
 const workspacesById = memoized(
-  ({ items }: Reading<Workspace>) => new Map(items.map((workspace) => [workspace.id, workspace])),
+  ({ items }: Reading<Workspace>) => indexBy(items, ({ id }) => id),
 );
 const templatesById = memoized(
-  ({ items }: Reading<Template>) => new Map(items.map((template) => [template.id, template])),
+  ({ items }: Reading<Template>) => indexBy(items, ({ id }) => id),
 );
 
 /** Not those that coderd makes by itself, nor prebuilds, which can wait. */

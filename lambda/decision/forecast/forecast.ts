@@ -7,7 +7,7 @@
  */
 import { AUTOMATIC, byTime, type Transition, transitionsOf } from '../demand/transitions.ts';
 import { type EpochMs, type OrganizationId, plusMs } from '../model/brands.ts';
-import { by, groupsBy, ownValue, unique } from '../model/collections.ts';
+import { by, groupsBy, indexBy, unique } from '../model/collections.ts';
 import { memoizedWith } from '../model/memoize-by-object.ts';
 import type { Daemon, OrganizationReadings, Reading, Snapshot, Workspace } from '../model/snapshot.ts';
 import { covers, normalizeTags, type TagSet, type Tags, tagKey } from '../model/tags.ts';
@@ -166,11 +166,12 @@ function transitionsByTags(
   { id, templates, activeVersionTags, members, version }: Sources,
   { items: workspaces, takenAt: readAt }: Reading<Workspace>,
 ): ReadonlyMap<string, readonly WorkspaceTransitions[]> {
-  const byId = new Map(templates?.items.map((template) => [template.id, template]));
-  const owners = new Map(members?.items.map((member) => [member.user_id, member]));
+  const active = new Map(Object.entries(activeVersionTags ?? {}));
+  const byId = indexBy(templates?.items ?? [], ({ id: template }) => template);
+  const owners = indexBy(members?.items ?? [], ({ user_id }) => user_id);
   const seen = workspaces.flatMap((workspace): readonly WorkspaceTransitions[] => {
     if (workspace.is_prebuild === true || workspace.organization_id !== id) return [];
-    const tags = tagsOf(workspace, activeVersionTags);
+    const tags = tagsOf(workspace, active);
     if (tags === undefined) return [];
     const template = byId.get(workspace.template_id);
     const circumstances = { version, readAt, owner: owners.get(workspace.owner_id ?? '') };
@@ -191,9 +192,9 @@ type Judge = (transition: ExpectedTransition) => Judgement;
 /** If the active version could not be read, the tags of the latest build are the best guess. */
 function tagsOf(
   { template_id, latest_build }: Workspace,
-  active: OrganizationReadings['activeVersionTags'],
+  active: ReadonlyMap<string, Tags>,
 ): Tags | undefined {
-  return ownValue(active ?? {}, template_id) ?? latest_build.job.tags ?? undefined;
+  return active.get(template_id) ?? latest_build.job.tags ?? undefined;
 }
 
 /** Takes the next one of each sequence. A refused one does not hide the one after it. */

@@ -34,6 +34,13 @@ export function by<T>(
   };
 }
 
+/** Indexes items by a key. Of items with the same key the last one counts. */
+export function indexBy<T, Key>(items: readonly T[], keyOf: (item: T) => Key): ReadonlyMap<Key, T> {
+  const index = new Map<Key, T>();
+  for (const item of items) index.set(keyOf(item), item);
+  return index;
+}
+
 /** Keeps the first of all items that have the same key. */
 export function unique<T>(items: readonly T[], key: (item: T) => string): readonly T[] {
   const seen = new Set<string>();

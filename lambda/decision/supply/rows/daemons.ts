@@ -1,6 +1,6 @@
 /** The daemons of one organization: their tasks, whether they are busy, and since when idle. */
 import { type DaemonId, type EpochMs, lastPart } from '../../model/brands.ts';
-import { by, partition, unique } from '../../model/collections.ts';
+import { by, indexBy, partition, unique } from '../../model/collections.ts';
 import { memoized } from '../../model/memoize-by-object.ts';
 import type { Daemon, Job, OrganizationReadings, Reading, Task } from '../../model/snapshot.ts';
 import { areEqual, hasAll, normalizeTags, type TagSet, tagKey } from '../../model/tags.ts';
@@ -53,7 +53,7 @@ export type DaemonIndex = {
 /** Indexes the daemons of an organization at the time `now`. */
 export function indexDaemons(view: OrganizationReadings, now: EpochMs): DaemonIndex {
   const workers = jobsByWorker(view.jobs);
-  const previous = new Map(view.previousJobs.items.map((job) => [job.id, job]));
+  const previous = indexBy(view.previousJobs.items, ({ id }) => id);
   const isWhole = view.jobs.status === 'ok' && view.daemons.status === 'ok';
   const activity = (daemon: Daemon): Activity => {
     if (workers.has(daemon.id) || daemon.current_job != null) return 'busy';

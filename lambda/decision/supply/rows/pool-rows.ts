@@ -1,7 +1,7 @@
 /** The rows about one pool in the lists of a look: its service, its tasks, and the daemons that claim them. */
 
 import { type EpochMs, poolOfPart } from '../../model/brands.ts';
-import { unique } from '../../model/collections.ts';
+import { indexBy, unique } from '../../model/collections.ts';
 import type { PoolConfig } from '../../model/config.ts';
 import { memoized } from '../../model/memoize-by-object.ts';
 import type { MalformedOverride, Override } from '../../model/plan.ts';
@@ -40,7 +40,7 @@ export function indexLists(snapshot: Snapshot): Lists {
   return {
     snapshot,
     now: awsTimeOf(snapshot),
-    protections: new Map(ecs.protections.items.map((item) => [item.taskArn, item])),
+    protections: indexBy(ecs.protections.items, ({ taskArn }) => taskArn),
     byGroup: Map.groupBy(tasks, (task) => task.group ?? ''),
     indexes: new Map(coder.organizations.map((view) => [view, indexDaemons(view, takenAt)])),
   };
