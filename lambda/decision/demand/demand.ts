@@ -179,7 +179,7 @@ function toTagGroup(
     leftTo,
     jobs: alike.length,
     atOnce: alike.length,
-    createdAt: alike.map(({ job }) => job.created_at).toSorted((a, b) => a - b),
+    createdAt: alike.map(({ job }) => job.created_at).sort((a, b) => a - b),
     durationsMs,
     tookMs: durationsMs.length === 0 ? undefined : meanOf(durationsMs),
   };

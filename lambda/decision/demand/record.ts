@@ -100,12 +100,8 @@ export const foreseenIn = memoized((organization: Lists) => {
   };
 });
 
-const workspacesById = memoized(
-  ({ items }: Reading<Workspace>) => indexBy(items, ({ id }) => id),
-);
-const templatesById = memoized(
-  ({ items }: Reading<Template>) => indexBy(items, ({ id }) => id),
-);
+const workspacesById = memoized(({ items }: Reading<Workspace>) => indexBy(items, ({ id }) => id));
+const templatesById = memoized(({ items }: Reading<Template>) => indexBy(items, ({ id }) => id));
 
 /** Not those that coderd makes by itself, nor prebuilds, which can wait. */
 export function unforeseenIn(organization: Lists): (job: Job) => boolean {

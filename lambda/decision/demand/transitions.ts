@@ -111,13 +111,14 @@ function autostop(
   owner: Member | undefined,
 ): Transition | undefined {
   if (build.transition !== 'start' || build.job.status === 'failed' || isTime(dormant_at)) return undefined;
-  const ends =
+  // an infinite time never comes
+  const endOf = (time: EpochMs | null | undefined): number =>
+    isTime(time) ? time : Number.POSITIVE_INFINITY;
+  const at =
     owner?.status === 'suspended'
-      ? [Math.max(owner.user_updated_at ?? 0, build.created_at ?? 0)]
-      : [build.deadline, build.max_deadline].filter(isTime);
-  return ends.length === 0
-    ? undefined
-    : { kind: 'autostop', at: Math.min(...ends) as EpochMs, takesJob: true };
+      ? Math.max(owner.user_updated_at ?? 0, build.created_at ?? 0)
+      : Math.min(endOf(build.deadline), endOf(build.max_deadline));
+  return { kind: 'autostop', at: at as EpochMs, takesJob: true };
 }
 
 /** coderd stops a workspace after a failed start, and since coder #26203 after a failed stop. */

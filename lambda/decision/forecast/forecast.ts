@@ -219,14 +219,14 @@ function toTransitions(
     }
   const { ahead, presumed, made } = byOutcome;
   return {
-    ahead: ahead.toSorted(byTime),
+    ahead: ahead.sort(byTime),
     refused: refused.toSorted(
       by(
         ({ transition }) => transition.at,
         ({ transition }) => transition.workspace.id,
       ),
     ),
-    presumed: presumed.toSorted(byTime),
+    presumed: presumed.sort(byTime),
     made: [...built, ...[...made, ...presumed].map(({ at }) => at)],
   };
 }

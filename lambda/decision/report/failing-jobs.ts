@@ -4,7 +4,7 @@
  * from when daemons are free, and from how long builds take. Jobs that come later are not known.
  */
 import type { Assigned } from '../assign/assignment.ts';
-import { failsAt, isLeft, distinctJobs, REAPED_AFTER_MS, type TagGroup } from '../demand/demand.ts';
+import { distinctJobs, failsAt, isLeft, REAPED_AFTER_MS, type TagGroup } from '../demand/demand.ts';
 import { MIN_SAMPLES } from '../demand/ending.ts';
 import { IN_TIME_MS, UNKNOWN_BUILD_MS } from '../demand/patience.ts';
 import type { PoolDecision } from '../drain/decide-pool.ts';
