@@ -43,6 +43,7 @@ const stockChoiceSchema = z.object({
   tasks: z.number(),
   waiting: z.number(),
   waitingNow: z.number().optional(),
+  stays: z.object({ daemons: z.int(), until: z.number() }).optional(),
   seenAt: z.number().optional(),
   others: z.array(z.object({ free: z.int(), dollars: z.number() })),
   startMs: z.number().positive().optional(),

@@ -129,7 +129,7 @@ const TRIES: Readonly<Record<ReasonOf<'starts-failing'>['tries'], string>> = {
 function stockText(reason: ReasonOf<'stock'>): string {
   const { daemons, learned } = reason;
   const kept = `keeps ${some(daemons, 'daemon')} free`;
-  const rule = `Rule: ${ruleText(reason)}`;
+  const rule = `Rule: ${ruleText(reason)}${wouldHaveText(reason)}`;
   if (learned === null) return `${kept}, nothing learned from builds yet. ${rule}`;
   const { builds, hours, dollarsPerHour, others } = learned;
   const { tasks, waiting } = dollarsPerHour;
@@ -152,6 +152,10 @@ function ruleText({ free, spare, spareMinutes, afterBuildMinutes, countsBusy }: 
     afterBuildMinutes === null ? '' : ` until ${minutesText(afterBuildMinutes)} after the last build`;
   const now = spare === 0 ? '' : ` (${spare} now)`;
   return `${free} ${counted}${until}, spare ones${now} stay ${minutesText(spareMinutes)}`;
+}
+
+function wouldHaveText({ wouldHave }: ReasonOf<'stock'>): string {
+  return wouldHave === null ? '' : ` (it would have ${wouldHave} by now, busy ones included)`;
 }
 
 function minutesText(minutes: number): string {

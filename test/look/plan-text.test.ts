@@ -272,7 +272,7 @@ describe('the sentence about free daemons', () => {
   };
   const stock: Extract<Reason, { readonly code: 'stock' }> = {
     ...{ code: 'stock', daemons: 3, free: 3, spare: 0, countsBusy: false },
-    ...{ spareMinutes: 10, afterBuildMinutes: null, learned: null },
+    ...{ spareMinutes: 10, afterBuildMinutes: null, wouldHave: null, learned: null },
   };
   const costs =
     'Weighted for this hour, it costs $0.18 an hour ($0.05 tasks, $0.13 waiting), with 2 free $0.33, with 5 free $0.39';
@@ -303,6 +303,12 @@ describe('the sentence about free daemons', () => {
       given: { daemons: 2, free: 0, spareMinutes: 60 },
       expected: 'keeps 2 daemons free, nothing learned from builds yet. Rule: idle daemons stay 1 h',
       because: 'no daemon is launched for the stock',
+    },
+    {
+      given: { daemons: 2, free: 0, spareMinutes: 60, wouldHave: 3 },
+      expected:
+        'keeps 2 daemons free, nothing learned from builds yet. Rule: idle daemons stay 1 h (it would have 3 by now, busy ones included)',
+      because: 'the rule would have more daemons',
     },
   ])('is complete when $because', ({ given, expected }) => {
     expect(reasonSentence({ ...stock, ...given })).toBe(expected);

@@ -267,6 +267,15 @@ describe('a record that lies', () => {
     expect(choices.map(({ rule }) => rule.free)).toEqual(kept);
   });
 
+  it('launches no daemons by what it says that a rule has', () => {
+    const learner = new StockLearner();
+    const stays = { daemons: 30, until: plus(DAY) };
+    learner.load({ organizations: [], choices: [{ ...choice(0), stays }] }, plus(HOUR));
+    const { choices = [] } = learner.learned() ?? {};
+    expect(choices).toHaveLength(1);
+    expect(choices[0]).not.toHaveProperty('stays');
+  });
+
   it.each([
     { builds: 6_000, atOnce: false, kept: 5_000 },
     { builds: 120_000, atOnce: true, kept: 0 },

@@ -50,6 +50,8 @@ export type Stocked = {
   readonly recent?: readonly Job[];
   /** What was learned of each set of pools. @default nothing is known of the builds */
   readonly rule?: Partial<StockChoice['rule']>;
+  /** What the rule has in its replay. @default unknown */
+  readonly stays?: StockChoice['stays'];
   /** Whether the process has learned nothing yet. @default it has */
   readonly isCold?: boolean;
   readonly pending?: readonly Job[];
@@ -83,7 +85,8 @@ export function stocked(world: Stocked): { readonly snapshot: Snapshot; readonly
   const config = aConfig(...names.map((name) => stockedPool(name, world.pools[name]?.config)));
   const settings = { ...config, limits: world.limits ?? config.limits };
   const changed = world.change?.(snapshot) ?? snapshot;
-  const stock = changed.stock ?? (world.isCold ? undefined : learnedIn(changed, settings, world.rule));
+  const stock =
+    changed.stock ?? (world.isCold ? undefined : learnedIn(changed, settings, world.rule, world.stays));
   return { snapshot: { ...changed, stock }, config: settings };
 }
 
@@ -92,9 +95,10 @@ export function learnedIn(
   snapshot: Snapshot,
   config: Config,
   rule: Partial<StockChoice['rule']> = {},
+  stays?: StockChoice['stays'],
 ): LearnedStock {
   const { stockSets } = deliberate(snapshot, config);
-  return { tagSets: [], choices: stockSets.map((set) => aChoice(set, rule)) };
+  return { tagSets: [], choices: stockSets.map((set) => ({ ...aChoice(set, rule), stays })) };
 }
 
 export function aChoice(

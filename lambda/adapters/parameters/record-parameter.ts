@@ -145,7 +145,7 @@ function withBuilds(record: StockRecord, mostCharacters: number): string {
 }
 
 /** Without what is learned again with the first builds. */
-function brief({ tasks, waiting, waitingNow: _, startMs, ...choice }: StockChoice): StockChoice {
+function brief({ tasks, waiting, waitingNow: _, stays: __, startMs, ...choice }: StockChoice): StockChoice {
   return {
     ...{ ...choice, tasks: inDigits(tasks, 2), waiting: inDigits(waiting, 2), others: [] },
     startMs: startMs && inDigits(startMs, 2),

@@ -56,6 +56,8 @@ export type StockGroup = {
   readonly jobs: number;
   /** The rule that says so; undefined: nothing is known of the builds yet. */
   readonly choice: StockChoice | undefined;
+  /** The idle and busy daemons that the rule would have by now. Undefined: no more than its own number keeps. */
+  readonly wouldHave: number | undefined;
 };
 
 /** All audiences. Each has its own price of waiting. */

@@ -38,7 +38,7 @@ type ReadyDaemons = {
   /** Daemons for these jobs. */
   readonly prewarmed: number;
   /** Daemons for unforeseen builds, by stock to which the pool contributes. Some of them are spare. */
-  readonly stocks: readonly (Pick<StockGroup, 'choice'> & {
+  readonly stocks: readonly (Pick<StockGroup, 'choice' | 'wouldHave'> & {
     readonly daemons: number;
     readonly spare: number;
   })[];
@@ -229,6 +229,7 @@ function readyOf(assigned: readonly Assigned[], unplaced: number): ReadyDaemons 
   const rows = assigned.flatMap(({ group, jobs }) => (group.for === 'stock' ? [{ group, jobs }] : []));
   const stocks = groupsBy(rows, ({ group }) => group.tagSets).map((alike) => ({
     choice: alike[0].group.choice,
+    wouldHave: alike[0].group.wouldHave,
     daemons: sum(alike, ({ jobs }) => jobs),
     spare: sum(alike, ({ group, jobs }) => (group.isSpare ? jobs : 0)),
   }));

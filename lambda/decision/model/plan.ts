@@ -66,6 +66,8 @@ type ReasonFields = Record<
       countsBusy: boolean;
       /** Daemons of this pool among them that stay only as spare ones, beyond those that the rule keeps. */
       spare: number;
+      /** The idle and busy daemons that the rule would have by now; null: no more than its own number keeps. */
+      wouldHave: number | null;
       /** Null: the rule has not been learned from builds. */
       learned: LearnedRule | null;
     };

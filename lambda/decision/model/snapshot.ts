@@ -300,6 +300,11 @@ export type StockChoice = {
   /** What the rule would have cost in the past, weighted for this half hour. Dollars an hour. */
   readonly tasks: number;
   readonly waiting: number;
+  /**
+   * The idle and busy daemons that the pools would have until a time (coderd's clock) if the rule had always been in
+   * force, and if no build came. Absent: unknown.
+   */
+  readonly stays?: { readonly daemons: number; readonly until: number } | undefined;
   /** What the waiting of builds is expected to cost now, in dollars an hour. Absent: as `waiting`. */
   readonly waitingNow?: number | undefined;
   /** The same with the next smaller and larger numbers of free daemons. */

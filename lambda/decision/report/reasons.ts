@@ -178,10 +178,10 @@ function stockReasons(
   return reasons;
 }
 
-function stockReason({ daemons, spare, choice }: PoolNeed['ready']['stocks'][number]): Reason {
+function stockReason({ daemons, spare, choice, wouldHave }: PoolNeed['ready']['stocks'][number]): Reason {
   const { free, spareMs, afterBuildMs, countsBusy } = choice?.rule ?? UNKNOWN_RULE;
   return {
-    ...{ code: 'stock', daemons, free, countsBusy, spare },
+    ...{ code: 'stock', daemons, free, countsBusy, spare, wouldHave: wouldHave ?? null },
     spareMinutes: spareMs / MINUTE_MS,
     afterBuildMinutes: afterBuildMs === null ? null : afterBuildMs / MINUTE_MS,
     learned: choice === undefined || choice.hours === 0 ? null : learnedFrom(choice),

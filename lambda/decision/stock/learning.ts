@@ -9,6 +9,7 @@ import {
   type ReplayedBuild,
   type ReplayedPools,
   rulesFor,
+  type Stays,
   StockReplay,
   type StockRule,
   UNKNOWN_RULE,
@@ -87,6 +88,7 @@ export class Learning {
   #queue: ReplayedBuild[] | undefined;
   #durations: readonly number[] = [];
   chosen: ChosenRule;
+  #inForceFrom: number;
 
   /** `from`: the time of the first build. */
   constructor(pools: ReplayedPools, from: number, rules = rulesFor(pools.most)) {
@@ -98,11 +100,22 @@ export class Learning {
       waiting: new FadingSum(),
     }));
     this.chosen = this.#choose(UNKNOWN_RULE);
+    this.#inForceFrom = this.#from;
   }
 
   /** What the choice rests on. */
   get seen(): { readonly builds: number; readonly hours: number } {
     return { builds: this.#builds, hours: this.#playedMs / HOUR_MS };
+  }
+
+  /**
+   * The daemons that the rule in force has at least until the next choice. Undefined: it has not been in force for long
+   * enough that the pools could have as many.
+   */
+  get stays(): Stays | undefined {
+    const { rule } = this.chosen;
+    if (this.#end - this.#inForceFrom < 2 * Math.max(rule.spareMs, SLOT_MS)) return undefined;
+    return this.#candidates.find(({ replay }) => replay.rule === rule)?.replay.staysBeyond(this.#end);
   }
 
   /** Whether what is over at a time has been played. */
@@ -162,7 +175,9 @@ export class Learning {
     this.#hours.add(slot, (endMs - this.#playedMs) / HOUR_MS);
     this.#playedMs = endMs;
     this.#queue = undefined;
-    this.chosen = this.#choose(this.chosen.rule);
+    const before = this.chosen.rule;
+    this.chosen = this.#choose(before);
+    if (this.chosen.rule !== before) this.#inForceFrom = end;
   }
 
   /** In how many of the earlier days a build came in this half hour, as a share. */

@@ -110,6 +110,9 @@ export function usualBuilds(durations: readonly number[], pools: ReplayedPools):
   };
 }
 
+/** `until`: milliseconds since 1970. */
+export type Stays = { readonly daemons: number; readonly until: number };
+
 /** Dollars. */
 export type RuleCost = { readonly tasks: number; readonly waiting: number };
 
@@ -181,6 +184,16 @@ export class StockReplay {
       else this.#look();
     }
     this.#now = Math.max(this.#now, at);
+  }
+
+  /** The daemons that stay beyond a time if no build comes, and until when all of them do. */
+  staysBeyond(time: number): Stays | undefined {
+    const { spareMs } = this.rule;
+    const leaveAt = [
+      ...this.#idle.map(({ idleSince }) => idleSince + spareMs),
+      ...this.#busy.map(({ endsAt }) => endsAt + spareMs),
+    ].filter((at) => at > time);
+    return leaveAt.length === 0 ? undefined : { daemons: leaveAt.length, until: Math.min(...leaveAt) };
   }
 
   /** What it has cost since the last call. */

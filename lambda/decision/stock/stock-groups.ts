@@ -123,7 +123,12 @@ function stockOf(set: PoolSet, snapshot: Snapshot, claimed: Set<TaskView>): read
   const keys = new Set(tagSets.map(tagKey));
   const isOver = afterBuildMs !== null && takenAt - lastBuildAt(organization, keys, stock) > afterBuildMs;
   const all = isOver ? 0 : Math.min(free, replayed.most);
-  const kept = countsBusy ? all - claimInUse(set, { keys, most: all, claimed }) : all;
+  // what the rule costs was found with these daemons; here one may have died, or never have been launched
+  const { stays } = choice ?? {};
+  const staying = stays !== undefined && takenAt < stays.until ? Math.min(stays.daemons, replayed.most) : 0;
+  const inUse = claimInUse(set, { keys, most: Math.max(countsBusy ? all : 0, staying), claimed });
+  const byRule = countsBusy ? Math.max(0, all - inUse) : all;
+  const kept = Math.max(byRule, staying - inUse);
   // the rule was learned from unforeseen builds alone: after another job a daemon stays while that costs less
   // than to launch it again
   const isUnforeseen = servedUnforeseen(organization);
@@ -136,7 +141,9 @@ function stockOf(set: PoolSet, snapshot: Snapshot, claimed: Set<TaskView>): read
     return state === 'working' && isIdle(task) && takenAt - idleSince < staysMs;
   };
   const idle = sum(keeping, ({ tasks }) => tasks.filter(isSpare).length);
-  const group = { for: 'stock', organizationId, tagSets, choice, pools: new Set(set.pools) } as const;
+  const wouldHave = kept > byRule ? staying : undefined;
+  const pools = new Set(set.pools);
+  const group = { for: 'stock', organizationId, tagSets, choice, wouldHave, pools } as const;
   return [
     { ...group, isSpare: false, jobs: kept },
     { ...group, isSpare: true, jobs: idle - kept },

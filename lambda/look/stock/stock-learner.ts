@@ -152,7 +152,7 @@ export class StockLearner {
     // another process has seen the same builds: its choices are ours
     if (!isNew) return;
     for (const [name, known] of this.#sets) this.#sets.set(name, { ...known, learning: undefined });
-    for (const { seenAt = now, ...choice } of record.choices.filter(({ rule }) => isRule(rule)))
+    for (const { seenAt = now, stays: _, ...choice } of record.choices.filter(({ rule }) => isRule(rule)))
       this.#sets.set(nameOf(choice), { choice, learning: undefined, seenAt: Math.min(seenAt, now) });
     this.#lastLook ??= now;
   }
@@ -300,8 +300,8 @@ function buildsOf(logs: readonly BuildLog[]): BuildsIn {
 function choiceOf({ organizationId, pools }: StockSet, learning: Learning | undefined): StockChoice {
   if (learning === undefined) return { organizationId, pools, ...NOTHING_KNOWN };
   const { rule, cost, others } = learning.chosen;
-  const { waitingNow } = learning;
-  return { organizationId, pools, rule, ...learning.seen, ...cost, waitingNow, others };
+  const { waitingNow, stays } = learning;
+  return { organizationId, pools, rule, ...learning.seen, ...cost, waitingNow, stays, others };
 }
 
 const NOTHING_KNOWN = { rule: UNKNOWN_RULE, builds: 0, hours: 0, tasks: 0, waiting: 0, others: [] };

@@ -106,6 +106,35 @@ function learned(builds: readonly ReplayedBuild[], until: number, pools = POOLS)
   return learning;
 }
 
+describe('the daemons that the rule would have', () => {
+  /** Three at once in each 20 minutes, until four hours before midnight. */
+  const times = Array.from(
+    { length: 3 * 20 },
+    (_, wave) => wave * 20 * MINUTE + ((wave * 7919) % 600) * 1000,
+  );
+  const waves = times.flatMap((from) =>
+    [0, 5_000, 10_000].map((after) => ({ at: from + after, tookMs: MINUTE })),
+  );
+
+  it('are known once it has been in force for twice as long as they stay, and until the next choice', () => {
+    const learning = new Learning(POOLS, 0);
+    let inForceFrom = 0;
+    const known: { readonly daemons: number; readonly longerMs: number }[] = [];
+    for (let until = 10 * MINUTE; until < DAY; until += 10 * MINUTE) {
+      const before = learning.chosen.rule;
+      learning.learn(playing(waves), until, Number.POSITIVE_INFINITY);
+      const { chosen, stays } = learning;
+      const end = until + 10 * MINUTE;
+      if (chosen.rule !== before) inForceFrom = until;
+      if (end - inForceFrom < 2 * chosen.rule.spareMs) expect(stays).toBeUndefined();
+      if (stays !== undefined) known.push({ daemons: stays.daemons, longerMs: stays.until - end });
+    }
+    expect(known.length).toBeGreaterThan(30);
+    expect(Math.max(...known.map(({ daemons }) => daemons))).toBe(3);
+    expect(Math.min(...known.map(({ longerMs }) => longerMs))).toBeGreaterThan(0);
+  });
+});
+
 describe('what is learned', () => {
   const office = daily({ everyMs: 7 * MINUTE, fromH: 8, toH: 18, days: 7 });
 

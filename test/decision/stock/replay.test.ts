@@ -98,6 +98,30 @@ it('launches for a build that waits for a busy daemon once that takes unusually 
   expect(replay.takeCost().tasks).toBe(1);
 });
 
+it.each([
+  { untilS: 100, beyondS: 150, stays: undefined, because: 'the daemon is idle from 90 to 150' },
+  { untilS: 100, beyondS: 149, stays: { daemons: 1, until: 150 * SECOND }, because: 'it is idle until 150' },
+  {
+    untilS: 70,
+    beyondS: 149,
+    stays: { daemons: 1, until: 150 * SECOND },
+    because: 'it is busy until 90, then idle',
+  },
+  { untilS: 30, beyondS: 40, stays: undefined, because: 'a task that starts may never register' },
+])('has $stays beyond $beyondS s, because $because', ({ untilS, beyondS, stays }) => {
+  const replay = new StockReplay(rule({ free: 0 }), POOLS, 0);
+  for (const build of at(0)) replay.build(build);
+  replay.playTo(untilS * SECOND);
+  expect(replay.staysBeyond(beyondS * SECOND)).toEqual(stays);
+});
+
+it('has all that stay beyond a time until the first of them leaves', () => {
+  const replay = new StockReplay(rule({ free: 0 }), POOLS, 0);
+  for (const build of at(0, 5)) replay.build(build);
+  replay.playTo(100 * SECOND);
+  expect(replay.staysBeyond(101 * SECOND)).toEqual({ daemons: 2, until: 150 * SECOND });
+});
+
 const RULE = fc.constantFrom(...rulesFor(30));
 const TIMES = [0, 1, SECOND, 45 * SECOND, MINUTE, 15 * MINUTE, 61 * MINUTE, 9 * 60 * MINUTE];
 const BUILDS = fc.array(

@@ -118,6 +118,51 @@ describe('the free daemons of a rule', () => {
     expect(stockOfOne({ recent, rule, pool, pending: jobs })).toBe(expected);
   });
 
+  it.each<{
+    stays: number;
+    leftMs?: number;
+    pool?: StockedPool;
+    free?: number;
+    expected: number;
+    because: string;
+  }>([
+    { stays: 3, expected: 3, because: 'there is none, and the rule would have three' },
+    { stays: 3, pool: { idle: [HOUR] }, expected: 3, because: 'one is idle' },
+    { stays: 3, pool: { busy: [30_000] }, expected: 2, because: 'one is busy' },
+    { stays: 3, pool: { config: { max: 2 } }, expected: 2, because: 'max is the limit' },
+    {
+      stays: 3,
+      free: 1,
+      pool: { busy: [30_000] },
+      expected: 2,
+      because: 'the own number of the rule is less',
+    },
+    {
+      stays: 1,
+      free: 2,
+      pool: { busy: [30_000] },
+      expected: 2,
+      because: 'the own number of the rule is more',
+    },
+    { stays: 3, leftMs: 0, expected: 0, because: 'in the replay one has left by now' },
+  ])('are $expected if the rule would have $stays, because $because', (row) => {
+    const { stays: daemons, leftMs = MINUTE, pool = {}, free = 0, expected } = row;
+    const stays = { daemons, until: ago(-leftMs) };
+    expect(stockOfOne({ recent, rule: { free, spareMs: HOUR }, stays, pool })).toBe(expected);
+  });
+
+  it.each([
+    { stays: 3, wouldHave: 3 },
+    { stays: 1, wouldHave: null },
+  ])(
+    'name the $stays that the rule would have only if they are more than its own number',
+    ({ stays: daemons, wouldHave }) => {
+      const stays = { daemons, until: ago(-MINUTE) };
+      const { plan } = deliberateOn({ recent, rule: { free: 1 }, stays, pools: { cpu: { idle: [MINUTE] } } });
+      expect(plan.pools[0]?.why).toContainEqual(expect.objectContaining({ code: 'stock', wouldHave }));
+    },
+  );
+
   it.each([
     { rule: { free: 1 }, expected: 1, because: 'one of the two stays for the rule' },
     { rule: { free: 3 }, expected: 0, because: 'the rule keeps more than the two' },
