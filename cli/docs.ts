@@ -19,12 +19,15 @@ import { renderApi } from './api-page.ts';
 import { cloudWatchBoard, grafanaBoard } from './boards.ts';
 import { renderCostLines, renderSizes } from './sizes-page.ts';
 
+/** Made once: it takes some milliseconds, and a page looks into it for each of its rows. */
+const ROOT = rootSetting();
+
 export function renderJsonSchema(): string {
   return `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
 }
 
 export function renderSettingsTable(): string {
-  const rows = valuesBelow(rootSetting())
+  const rows = valuesBelow(ROOT)
     .filter(({ node }) => node.deprecated !== true)
     .map(renderRow);
   return ['| setting | type | default | meaning |', '|---|---|---|---|', ...rows].join('\n');
@@ -55,7 +58,7 @@ function renderRow(setting: Setting): string {
 /** A setting of a pool that is also one of all pools is described once. */
 function meaningOf({ path, node }: Setting): string {
   const shared = [path.replace(/^pools\[\]\./, ''), path.replace(/^pools\[\]/, 'defaults')].find(
-    (other) => other !== path && settingAt(rootSetting(), other.split('.'))?.description === node.description,
+    (other) => other !== path && settingAt(ROOT, other.split('.'))?.description === node.description,
   );
   return shared === undefined ? (node.description ?? '') : `As \`${shared}\`, for this pool.`;
 }
@@ -84,7 +87,7 @@ function defaultOf({ path, node, isRequired }: Setting): string {
   if (node.default !== undefined)
     return `\`${typeof node.default === 'string' ? node.default : JSON.stringify(node.default)}\``;
   const shared = path.replace(/^pools\[\]/, 'defaults');
-  return shared !== path && settingAt(rootSetting(), shared.split('.')) ? `\`${shared}\`` : 'none';
+  return shared !== path && settingAt(ROOT, shared.split('.')) ? `\`${shared}\`` : 'none';
 }
 
 type Document = { readonly file: string; readonly text: string };

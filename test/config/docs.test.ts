@@ -18,15 +18,12 @@ it('has in autoscaler.schema.json what `npm run docs` writes', () => {
   expect(readFileSync(inRoot('autoscaler.schema.json'), 'utf8')).toBe(renderJsonSchema());
 });
 
-// `npm run docs -- --check` in .ci/run compares all
-it.each(rows(['docs/construct-api.md', 'docs/cost.md', 'docs/settings.md'], 2))(
-  'has in %s what `npm run docs` writes',
-  (file) => {
-    const page = readFileSync(inRoot(file), 'utf8');
-    expect(page).toMatch(/^<!-- \/[a-z-]+ -->$/m);
-    expect(renderPage(page)).toBe(page);
-  },
-);
+// `npm run docs -- --check` in .ci/run compares docs/construct-api.md too, which is made from the text of the sources
+it.each(rows(['docs/settings.md', 'docs/cost.md'], 1))('has in %s what `npm run docs` writes', (file) => {
+  const page = readFileSync(inRoot(file), 'utf8');
+  expect(page).toMatch(/^<!-- \/[a-z-]+ -->$/m);
+  expect(renderPage(page)).toBe(page);
+});
 
 it('replaces only the part of a page between the markers', () => {
   const made = renderPage('# A\n<!-- settings -->\nold\n<!-- /settings -->\nrest\n');

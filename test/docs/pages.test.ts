@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { costOfStaticFleet, ownDollars, QUIET } from '../../cli/cost/cost.ts';
+import { renderPage } from '../../cli/docs.ts';
 import { DEFAULT_TOKEN_SECRET, KEY_TOKEN_SECRET } from '../../cli/draft/inputs.ts';
 import { keyCommand, tokenCommand } from '../../cli/shared/credential-commands.ts';
 import { loadDeployment } from '../../lambda/config/load.ts';
@@ -28,6 +29,12 @@ it('lets npm leave out the package with Node where Node is new enough', () => {
   );
   const own = Object.keys(manifest.optionalDependencies).map((name) => lock.packages[`node_modules/${name}`]);
   expect(own.map(({ engines }) => engines)).toEqual(own.map(() => ({ node: '<24.3.0' })));
+});
+
+it('has in docs/construct-api.md what `npm run docs` writes from the text of the sources', () => {
+  const page = readFileSync('docs/construct-api.md', 'utf8');
+  expect(page).toMatch(/^<!-- \/[a-z-]+ -->$/m);
+  expect(renderPage(page)).toBe(page);
 });
 
 describe('the README', () => {
