@@ -174,6 +174,59 @@ describe('a secret text', () => {
     });
   });
 
+  it.each<{
+    versions: Readonly<Record<string, readonly string[]>>;
+    tag?: string;
+    doubt: boolean;
+    because: string;
+  }>([
+    { versions: { key: ['AWSCURRENT'] }, doubt: false, because: 'the current key is known' },
+    { versions: {}, doubt: true, because: 'no version is current' },
+    { versions: {}, tag: 'key', doubt: true, because: 'no version is current, whatever the tag says' },
+    { versions: { garbage: ['AWSCURRENT'] }, doubt: true, because: 'nothing tells which key tasks get' },
+    {
+      versions: { garbage: ['AWSCURRENT'] },
+      tag: 'key',
+      doubt: false,
+      because: 'the tag tells which key it is',
+    },
+    { versions: { unread: ['AWSCURRENT'] }, doubt: true, because: 'the current version has no value' },
+    { versions: { key: ['AWSCURRENT'], next: ['AWSPENDING'] }, doubt: false, because: 'both keys are known' },
+    { versions: { key: ['AWSCURRENT', 'AWSPENDING'] }, doubt: false, because: 'the rotation has ended' },
+    {
+      versions: { key: ['AWSCURRENT'], unread: ['AWSPENDING'] },
+      doubt: true,
+      because: 'a key may just be made',
+    },
+    {
+      versions: { key: ['AWSCURRENT'], garbage: ['AWSPENDING'] },
+      doubt: true,
+      because: 'tasks may get it next',
+    },
+    { versions: { key: ['AWSCURRENT'], garbage: ['AWSPREVIOUS'] }, doubt: false, because: 'no task gets it' },
+  ])('lets old keys be deleted only if $because: in doubt $doubt', async ({ versions, tag, doubt }) => {
+    const value = async (_: string, id: string) =>
+      id === 'unread'
+        ? undefined
+        : id === 'garbage'
+          ? new Secret('hello')
+          : writeStoredKey({ key: secret, id, name: id, madeFor: 'hash' });
+    const facts = await readSecretFacts(
+      { secrets: { value } },
+      {
+        id: 'arn',
+        name: 'secret',
+        tags: tag === undefined ? {} : { [KEY_ID_TAG]: tag },
+        versions: Object.entries(versions).map(([id, stages]) => ({ id, stages })),
+        changedAt: START,
+      },
+    );
+    expect(facts.inDoubt).toBe(doubt);
+    const isCurrent = versions.key?.includes('AWSCURRENT') === true || tag !== undefined;
+    expect([...facts.current]).toEqual(isCurrent ? ['key'] : []);
+    expect([...facts.pending]).toEqual(versions.next === undefined ? [] : ['next']);
+  });
+
   it.each([
     { fault: 'client', code: 'secret', because: 'AWS refused, so nothing is stored' },
     { fault: 'server', code: 'unanswered', because: 'AWS may have stored it' },

@@ -222,6 +222,19 @@ describe('an update', () => {
     expect(lab.ownKeys().map(({ id }) => id)).toContain(before?.id);
   });
 
+  it('that changes nothing reads and asks about the current key alone', async () => {
+    const lab = await created();
+    await lab.rotate();
+    const calls: string[] = [];
+    lab.onCall = (what) => calls.push(what);
+    await lab.resource('Update');
+    expect(calls.filter((what) => what === 'GetSecretValue' || what.endsWith('/self'))).toEqual([
+      'GetSecretValue',
+      'GET /api/v2/provisionerkeys/self',
+    ]);
+    expect(calls.filter((what) => /^(?:Put|Update|Tag|POST .*keys$|DELETE)/.test(what))).toEqual([]);
+  });
+
   it('takes the previous key back when it is rolled back', async () => {
     const lab = await created();
     const before = lab.workingKey();
@@ -354,6 +367,23 @@ describe('an update', () => {
 });
 
 describe('an update that makes a key', () => {
+  it('gives up after three names that are taken, and leaves the other keys alone', async () => {
+    const lab = await created();
+    const before = lab.keyNames();
+    const taken: string[] = [];
+    lab.onCall = (what) => {
+      if (what !== 'POST /api/v2/organizations/{org}/provisionerkeys') return;
+      const { fields } = lab.log.at(-1) ?? {};
+      taken.push(String(fields && 'keyName' in fields && fields.keyName));
+      addForeignKey(lab, taken.at(-1) ?? '');
+    };
+    await expect(lab.resource('Update', { pool: OTHER_TAGS })).rejects.toThrow(
+      'creating a provisioner key for pool "cpu": coderd has keys of 3 random names already; look at the keys of organization "default"',
+    );
+    expect(new Set(taken).size).toBe(3);
+    expect(lab.keyNames()).toEqual([...before, ...taken]);
+  });
+
   it('keeps it if storing got no answer: it may be stored later', async () => {
     const lab = await created();
     lab.onCall = (what) => {

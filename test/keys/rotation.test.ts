@@ -340,6 +340,14 @@ describe('the sweep', () => {
     expect(lab.ownKeys()).toHaveLength(1);
   });
 
+  it('reports the keys of its own deployment, in its answer and in its log', async () => {
+    const lab = await created();
+    addForeignKey(lab, 'by-hand');
+    const { keys } = await lab.sweep();
+    expect(keys.map(({ name }) => name)).toEqual([lab.workingKey()?.name]);
+    expect(lab.log.at(-1)).toMatchObject({ message: 'sweep', fields: { keys } });
+  });
+
   it('makes no key before CloudFormation has created the resource', async () => {
     const lab = new KeyLab();
     const { pools } = await lab.sweep();
