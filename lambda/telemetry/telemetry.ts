@@ -80,7 +80,7 @@ function waitsOf(record: WaitRecord, { result, durationMs }: Look): StartedWaits
   }
 }
 
-const IN_SECONDS = /Age$|^Wait/;
+const IN_SECONDS = /Age|Wait/;
 
 /** Writes one event in CloudWatch's embedded metric format. Added dimensions apply to this event only. */
 function publish(metrics: Metrics, values: Readonly<Record<string, number>>): void {

@@ -269,11 +269,96 @@ describe('the metrics of a look', () => {
   });
 });
 
-it('counts contested pools only if there are any', () => {
+it.each<{ readonly findings: readonly Finding[]; readonly metrics: object }>([
+  { findings: [], metrics: {} },
+  {
+    findings: [{ code: 'count-contested', pool: 'cpu' as PoolName, changes: 3 }],
+    metrics: { ContestedPools: 1 },
+  },
+  { findings: [{ code: 'license-missing' }], metrics: { LicenseProblem: 1 } },
+  { findings: [{ code: 'license-in-grace' }, { code: 'license-missing' }], metrics: { LicenseProblem: 1 } },
+  { findings: [{ code: 'license-in-grace' }], metrics: { LicenseProblem: 1 } },
+  { findings: [{ code: 'version-unknown' }], metrics: {} },
+])('writes the rare metrics $metrics for $findings', ({ findings, metrics }) => {
   const { plan } = resultOn(BUSY);
-  expect(rareMetrics(plan).ContestedPools).toBeUndefined();
-  const findings: readonly Finding[] = [{ code: 'count-contested', pool: 'cpu' as PoolName, changes: 3 }];
-  expect(rareMetrics({ ...plan, findings }).ContestedPools).toBe(1);
+  const written = Object.entries(rareMetrics({ ...plan, findings })).filter(
+    ([, value]) => value !== undefined,
+  );
+  expect(Object.fromEntries(written)).toEqual(metrics);
+});
+
+it.each<{ readonly findings: readonly Finding[]; readonly failing: number; readonly failed: number }>([
+  { findings: [], failing: 0, failed: 0 },
+  { findings: [], failing: 2, failed: 2 },
+  {
+    findings: [{ code: 'starts-failing', pool: 'cpu' as PoolName, tasks: 3, reason: '' }],
+    failing: 0,
+    failed: 3,
+  },
+  {
+    findings: [{ code: 'starts-failing', pool: 'cpu' as PoolName, tasks: 3, reason: '' }],
+    failing: 1,
+    failed: 1,
+  },
+  {
+    findings: [
+      { code: 'placement-failing', pool: 'cpu' as PoolName, tasks: 0, reason: '', since: '' },
+      { code: 'placement-failing', pool: 'gpu' as PoolName, tasks: 4, reason: '', since: '' },
+      { code: 'version-unknown' },
+    ],
+    failing: 0,
+    failed: 5,
+  },
+])('counts $failed failed starts with $failing now and the findings $findings', (row) => {
+  const { plan, ...result } = resultOn({ pools: { cpu: {} } });
+  const pools = plan.pools.map((pool) => ({ ...pool, daemons: { ...pool.daemons, failing: row.failing } }));
+  const given = { ...result, plan: { ...plan, pools, findings: row.findings } };
+  expect(lookMetrics(given, eventOf(given), 0).FailedStarts).toBe(row.failed);
+});
+
+it('tells of a metric that its limit is crossed with the name of its alarm', () => {
+  const limits = {
+    ...{ OldestPendingAge: 300, UnservedJobs: 0, FailedStarts: 0, PoolsAtMax: 0, TickAge: 300 },
+    ...{ StuckTasks: 0, DeadBuilds: 0, ContestedPools: 0, LicenseProblem: 0 },
+  };
+  const alarms = Object.entries(limits).map(([name, limit]) => {
+    expect(alarmsOf({ failures: [] }, { [name]: limit })).toEqual({});
+    return [name, alarmsOf({ failures: [] }, { [name]: limit + 1 }).alarms];
+  });
+  expect(Object.fromEntries(alarms)).toEqual({
+    OldestPendingAge: 'job-waits',
+    UnservedJobs: 'unserved-jobs',
+    FailedStarts: 'starts-failing',
+    PoolsAtMax: 'pool-at-max',
+    TickAge: 'sight-lost',
+    StuckTasks: 'drain-stuck',
+    DeadBuilds: 'builds-died',
+    ContestedPools: 'count-contested',
+    LicenseProblem: 'license-ends',
+  });
+  for (const name of ['PendingJobs', 'Launches', 'LostJobs'])
+    expect(alarmsOf({ failures: [] }, { [name]: 9 })).toEqual({});
+});
+
+it.each([
+  'organization-unknown',
+  'daemons-empty-while-leased',
+  'jobs-empty-while-busy',
+  'worker-unknown',
+  'daemons-share-task',
+  'heartbeats-old',
+  'clocks-differ',
+  'server-too-old',
+  'tasks-fewer-than-counted',
+  ...['jobs', 'daemons', 'previous-jobs', 'services', 'tasks', 'protections'].flatMap((list) =>
+    ['truncated', 'forbidden', 'failed', 'stale'].map((status) => `${list}-${status}`),
+  ),
+])('has no full view with the finding %s', (code) => {
+  const { plan } = resultOn(BUSY);
+  let now = 0;
+  const age = new FullViewAge({ now: () => now as EpochMs, sleep: async () => {} });
+  now = 60_000;
+  expect(age.after({ ...plan, findings: [{ code } as Finding] })).toBe(60);
 });
 
 it('counts stuck tasks only if there are any', () => {

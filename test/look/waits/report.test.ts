@@ -55,6 +55,12 @@ async function linesOf(
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
+type EmbeddedMetrics = {
+  readonly CloudWatchMetrics: readonly {
+    readonly Metrics: readonly { readonly Name: string; readonly Unit: string }[];
+  }[];
+};
+
 async function startedJob(): Promise<{ readonly lab: Lab; readonly looks: readonly Look['result'][] }> {
   const world = await startWorld();
   const before = await world.run(10);
@@ -68,6 +74,27 @@ describe('the report of a look', () => {
     const lines = await linesOf(lab, looks);
     expect(lines.filter(({ message }) => message === 'look')).toHaveLength(looks.length);
     expect(lines.filter(({ message }) => message === 'wait')).toHaveLength(1);
+  });
+
+  it('begins with what a person looks for, in a fixed order', async () => {
+    const { lab, looks } = await startedJob();
+    const [look = {}] = await linesOf(lab, looks.slice(0, 1));
+    const begin = ['level', 'message', 'failures', 'findings', 'pending', 'oldestPendingSeconds', 'unserved'];
+    const lists = ['applied', 'refused', 'pools', 'groups', 'actions'];
+    expect(Object.keys(look).slice(0, 12)).toEqual([...begin, ...lists]);
+  });
+
+  it('counts in seconds what is a time, and the rest in numbers', async () => {
+    const { lab, looks } = await startedJob();
+    const lines = await linesOf(lab, looks);
+    const metrics = lines.flatMap(
+      ({ _aws }) => (_aws as EmbeddedMetrics | undefined)?.CloudWatchMetrics ?? [],
+    );
+    const units = new Map(metrics.flatMap((each) => each.Metrics).map(({ Name, Unit }) => [Name, Unit]));
+    const inSeconds = [...units].filter(([, unit]) => unit === 'Seconds').map(([name]) => name);
+    expect(inSeconds).toEqual(expect.arrayContaining(['OldestPendingAge', 'TickAge', 'WaitForLaunch']));
+    expect(inSeconds.filter((name) => !/Age$|^Wait/.test(name))).toEqual([]);
+    for (const name of ['PendingJobs', 'Launches', 'FailedStarts']) expect(units.get(name)).toBe('Count');
   });
 
   it.each([
