@@ -7,6 +7,7 @@ import { checkConfig } from '../../lambda/config/check.ts';
 import { loadConfig, loadDeployment } from '../../lambda/config/load.ts';
 import { checkPoolCount } from '../../lambda/config/rules/deployment-rules.ts';
 import { ownFolder } from '../support/own-folder.ts';
+import { fileWith } from './written.ts';
 
 const PEM = `${rootCertificates[0] ?? ''}\n`;
 const PRIVATE_KEY = ['-----BEGIN', 'PRIVATE KEY-----\nAAAA\n-----END', 'PRIVATE KEY-----\n'].join(' ');
@@ -117,6 +118,14 @@ it('examines nothing else in a configuration with too many pools', () => {
 it('refuses a file above 1 MiB before it parses it', () => {
   writeFileSync(file, `pools: [\n${'# \n'.repeat(350_000)}`);
   expect(() => loadConfig(file)).toThrow('reading the configuration: the file is longer than 1 MiB');
+});
+
+it('reads a file of 1 MiB', () => {
+  const settings = JSON.stringify(fileWith({}));
+  writeFileSync(file, settings.padEnd(1024 * 1024));
+  expect(loadConfig(file).config.pools).toHaveLength(1);
+  writeFileSync(file, settings.padEnd(1024 * 1024 + 1));
+  expect(() => loadConfig(file)).toThrow('longer than 1 MiB');
 });
 
 it('shows the line of the VPC if its subnets are missing', () => {

@@ -70,6 +70,10 @@ it('counts the resources of a pool, and those that there are once', () => {
   expect(resourcesOf(draftConfig({ coder: CODER, aws: AWS, pools }), undefined)).toBe(76 + 2 * 7);
 });
 
+it.each([{}, { pools: null }, { pools: 'cpu' }])('counts no pool in %o', (file) => {
+  expect(draftConfig(file).pools).toEqual([]);
+});
+
 it('counts alarms on the use of both kinds of Fargate if pools have both', () => {
   const pools = [POOL, { ...POOL, name: 'b', spot: true }];
   expect(resourcesOf(draftConfig({ coder: CODER, aws: AWS, pools }), undefined)).toBe(76 + 7 + 1);
