@@ -3,7 +3,15 @@ import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { AwsSolutionsChecks, type NagPack, ServerlessChecks } from 'cdk-nag';
 import type { IConstruct } from 'constructs';
 import { describe, expect, it } from 'vitest';
-import { EVERYTHING, EXISTING, MANAGED_KEYS, MINIMAL, stackOf, synthesize } from './support/synthesized.ts';
+import {
+  ALTERNATIVES,
+  EVERYTHING,
+  EXISTING,
+  MANAGED_KEYS,
+  MINIMAL,
+  stackOf,
+  synthesize,
+} from './support/synthesized.ts';
 
 const PACKS = [new AwsSolutionsChecks(), new ServerlessChecks()];
 
@@ -43,8 +51,21 @@ describe('AwsSolutions and Serverless', () => {
       },
     },
     { deployment: 'a deployment into an existing VPC and cluster', settings: EXISTING },
+    { deployment: 'a deployment with what the others leave out', settings: ALTERNATIVES },
   ])('report only acknowledged findings in $deployment', ({ settings }) => {
     expect(findingsOf(stackOf(settings))).toEqual([]);
+  });
+
+  it.each([
+    { deployment: 'with everything on', settings: EVERYTHING },
+    { deployment: 'with what that leaves out', settings: ALTERNATIVES },
+  ])('give a reason for each acknowledged finding in a deployment $deployment', ({ settings }) => {
+    const metadata = stackOf(settings)
+      .node.findAll()
+      .flatMap(({ node }) => node.metadata.filter(({ type }) => type === 'aws:cdk:acknowledged-rules'));
+    const reasons = metadata.flatMap(({ data }) => Object.entries<string>(data));
+    expect(reasons.length).toBeGreaterThan(20);
+    expect(reasons.filter(([, reason]) => !/^\w.{30,}$/.test(reason))).toEqual([]);
   });
 
   it('report a finding of an added bucket', () => {
@@ -76,10 +97,13 @@ function shown(key: string, value: unknown): unknown {
  * For reviews: the difference shows how a change alters a deployment with all settings. `npx vitest
  * -u` writes the file again.
  */
-it('makes this template of a deployment with everything on', async () => {
-  const template = normalized(synthesize(EVERYTHING).toJSON());
+it.each([
+  { what: 'everything on', settings: EVERYTHING, file: 'everything' },
+  { what: 'what that leaves out', settings: ALTERNATIVES, file: 'alternatives' },
+])('makes this template of a deployment with $what', async ({ settings, file }) => {
+  const template = normalized(synthesize(settings).toJSON());
   await expect(
     template,
     'a resource whose logical id changes is deleted and made anew by the next deployment: for a service that means that its tasks are stopped, builds and all; give the construct its old id and scope back',
-  ).toMatchFileSnapshot('__snapshots__/everything.template.snap');
+  ).toMatchFileSnapshot(`__snapshots__/${file}.template.snap`);
 });

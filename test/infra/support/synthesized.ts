@@ -97,6 +97,33 @@ export const MANAGED_KEYS: Settings = {
   managedKeys: { token: { secret: 'coder/key-manager-token' }, rotateAfterDays: 60 },
 };
 
+/** What EVERYTHING leaves out: existing resources, managed keys, other credentials and kinds of capacity. */
+export const ALTERNATIVES: Settings = {
+  ...deployment(
+    [
+      { name: 'both', organization: 'default', key: 'managed', capacity: ['spot', 'on-demand'] },
+      { ...cpu, name: 'ec2', tags: { ec2: 'yes' }, capacity: { provider: 'builders' } },
+      {
+        ...{ name: 'token', organization: 'ml', token: { secret: 'coder/daemon-token', jsonKey: 'token' } },
+        bindTaskRole: false,
+        tags: { scope: 'user', owner: '01234567-89ab-cdef-0123-456789abcdef' },
+      },
+    ],
+    {
+      stack: 'Alternatives',
+      network: { vpc: 'vpc-0123456789abcdef0', subnets: ['subnet-0123456789abcdef0'] },
+      cluster: 'platform',
+      logs: { group: '/platform/coder' },
+      bindTaskRoles: true,
+      guardDuty: true,
+      earlySuccess: true,
+      function: { inVpc: false },
+      alarms: { topic: arnOf('sns', 'oncall') },
+    },
+  ),
+  managedKeys: { token: { secret: arnOf('secretsmanager', 'secret:key-manager') }, rotateAfterDays: 60 },
+};
+
 /** As many pools as a deployment may have, of a usual kind. */
 export const FIFTY_POOLS = deployment(
   Array.from({ length: 50 }, (_, index) => ({
