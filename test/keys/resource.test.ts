@@ -171,6 +171,26 @@ describe('a creation', () => {
     expect(lab.workingKey()).toBeDefined();
   });
 
+  it.each([
+    { what: 'has gone', deletes: true },
+    { what: 'does not answer', deletes: false },
+  ])(
+    'that fails deletes the keys of the pool only if no task can have one: its secret $what',
+    async (row) => {
+      const lab = await created();
+      let describes = 0;
+      lab.onCall = (what) => {
+        if (what.startsWith('GET') && what.endsWith('/self')) throw new Error('no answer');
+        if (what !== 'DescribeSecret' || describes++ < 2) return;
+        if (row.deletes) lab.secrets.delete(lab.secretName('cpu'));
+        else throw new Error('no answer');
+      };
+      await expect(lab.resource('Create')).rejects.toThrow();
+      expect(describes).toBeGreaterThan(2);
+      expect(lab.ownKeys()).toHaveLength(row.deletes ? 0 : 1);
+    },
+  );
+
   it('fails rather than make keys without end if coderd changes their tags', async () => {
     const lab = new KeyLab();
     lab.onAnswer = (what, answer) =>

@@ -426,6 +426,15 @@ describe('the check', () => {
     expect(problems).toEqual([]);
   });
 
+  it('deletes no key that the next sweep would delete', async () => {
+    const lab = await created();
+    await lab.rotate();
+    lab.pass(26 * HOUR);
+    const { keys } = await lab.check();
+    expect(keys.map(({ verdict }) => verdict)).toEqual(['unused', 'current']);
+    expect(lab.ownKeys()).toHaveLength(2);
+  });
+
   it.each([
     { what: 'deleted', says: 'coderd does not know the key in its secret' },
     { what: 'garbage', says: 'has no field "key"' },
