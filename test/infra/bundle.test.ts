@@ -63,9 +63,9 @@ describe('the bundle of the function', () => {
     }
     const { sources } = JSON.parse(read('plain/index.mjs.map'));
     expect(sources).toContain('../../lambda/handler.ts');
-    expect(sources.filter((source: string) => !/^\.\.\/\.\.\/(lambda|node_modules)\//.test(source))).toEqual(
-      [],
-    );
+    // `node_modules` may be a link to that of a clone around this one
+    const isOurs = (source: string) => /^\.\.\/\.\.\/(?:lambda|(?:\.\.\/)*node_modules)\//.test(source);
+    expect(sources.filter((source: string) => !isOurs(source))).toEqual([]);
   });
 
   it('runs outside the checkout and exports a handler that the runtime accepts', () => {

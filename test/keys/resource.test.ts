@@ -191,6 +191,13 @@ describe('a creation', () => {
     },
   );
 
+  it('fails without a secret: a pool without a key would count as deployed', async () => {
+    const lab = new KeyLab();
+    lab.secrets.delete(lab.secretName('cpu'));
+    await expect(lab.resource('Create')).rejects.toMatchObject({ code: 'secret-gone' });
+    expect(lab.ownKeys()).toEqual([]);
+  });
+
   it('fails rather than make keys without end if coderd changes their tags', async () => {
     const lab = new KeyLab();
     lab.onAnswer = (what, answer) =>

@@ -1,6 +1,7 @@
 /** What the key function says, whole: lines of its log, problems of pools, and errors of a sweep. */
 import { describe, expect, it } from 'vitest';
 import type { OrganizationId } from '../../lambda/decision/model/brands.ts';
+import { KEY_ID_TAG } from '../../lambda/decision/model/service-tags.ts';
 import { KeysError } from '../../lambda/keys/model/keys-error.ts';
 import { type ManagedPool, RESOURCE_TAG } from '../../lambda/keys/model/pool.ts';
 import { isOfNoConcern } from '../../lambda/keys/steps/read-keys.ts';
@@ -259,7 +260,10 @@ describe('the problem of a pool', () => {
         'a version of its secret has no readable key, so no old key is deleted; if no rotation is running, remove the label AWSPENDING from that version',
     },
     {
-      act: (lab) => lab.secret().tags.set(RESOURCE_TAG, 'deleted request-1 request-2'),
+      act: (lab) => {
+        lab.secret().tags.set(RESOURCE_TAG, 'deleted request-1 request-2');
+        lab.pass(MINUTE);
+      },
       problem: 'CloudFormation has deleted its key',
     },
   ])('is that $problem', async ({ act, problem, works = 'no' }) => {
@@ -267,6 +271,17 @@ describe('the problem of a pool', () => {
     await act(lab);
     const { pools } = await lab.check();
     expect(pools).toMatchObject([{ pool: 'cpu', works, problems: [problem] }]);
+  });
+
+  it('is that nothing tells which key tasks get, however new the value is', async () => {
+    const lab = await created();
+    lab.secret().tags.delete(KEY_ID_TAG);
+    lab.secrets.put(lab.secretName('cpu'), 'hello');
+    const { pools } = await lab.check();
+    expect(pools[0]?.problems).toEqual([
+      `the value of its secret has no field "key"${AGAIN}`,
+      'a version of its secret has no readable key, so no old key is deleted; if no rotation is running, remove the label AWSPENDING from that version',
+    ]);
   });
 
   it('is that its secret has no value, once CloudFormation has created its key', async () => {
@@ -293,7 +308,7 @@ describe('the problem of a pool', () => {
   });
 });
 
-describe('a sweep that fails', () => {
+describe('a sweep or a check', () => {
   it.each([
     {
       call: 'GET /api/v2/organizations/{org}/provisionerkeys',
@@ -312,7 +327,7 @@ describe('a sweep that fails', () => {
       call: 'POST /api/v2/authcheck',
       says: "checking the rights of the token's user: the request timed out",
     },
-  ])('says what it could not do: $call', async ({ call, says }) => {
+  ])('that fails says what it could not do: $call', async ({ call, says }) => {
     const lab = await created();
     await lab.rotate();
     lab.pass(26 * HOUR);
@@ -332,6 +347,22 @@ describe('a sweep that fails', () => {
     expect(String(error)).toBe(
       'KeysError: sweeping the keys: pool "cpu": listing organizations: the request timed out; listing organizations: the request timed out',
     );
+  });
+
+  it('reads no daemons and no tasks while each key is in use', async () => {
+    const lab = await created({ organizations: ['default'] });
+    const calls: string[] = [];
+    lab.onCall = (what) => calls.push(what);
+    await lab.sweep();
+    expect(calls.filter((what) => what === 'ecs tasks' || what.endsWith('provisionerdaemons'))).toEqual([]);
+  });
+
+  it('reads daemons for a check only where there are keys', async () => {
+    const lab = await created({ organizations: ['default', 'data'] });
+    const calls: string[] = [];
+    lab.onCall = (what) => calls.push(what);
+    await lab.check();
+    expect(calls.filter((what) => what.endsWith('provisionerdaemons'))).toHaveLength(1);
   });
 
   it('asks for no rights if no pool has a managed key', async () => {
