@@ -43,6 +43,30 @@ describe('the tasks of pools', () => {
     expect(task?.createdAt).toBeLessThan(lab.world.timeline.now());
   });
 
+  it('are those that have not stopped', async () => {
+    const { ecs } = lab.ports();
+    const tasks: Ecs['tasks'] = async (of) => {
+      const reading = await ecs.tasks(of);
+      const items = reading.items.map((task, index) =>
+        index === 0 ? { ...task, lastStatus: 'STOPPED' } : task,
+      );
+      return { ...reading, items };
+    };
+    const count = (running: ReadonlyMap<string, readonly unknown[]>) =>
+      [...running.values()].reduce((sum, { length }) => sum + length, 0);
+    expect(count(await tasksOf({ tasks }))).toBe(count(await tasksOf()) - 1);
+  });
+
+  it('are old if ECS does not tell when they were created: they may hold any key', async () => {
+    const { ecs } = lab.ports();
+    const tasks: Ecs['tasks'] = async (of) => {
+      const reading = await ecs.tasks(of);
+      return { ...reading, items: reading.items.map(({ createdAt: _, ...task }) => task) };
+    };
+    const running = await tasksOf({ tasks });
+    expect([...running.values()].flat().map(({ createdAt }) => createdAt)).toEqual([0, 0, 0, 0, 0]);
+  });
+
   it('are those of this stack', async () => {
     const { ecs } = lab.ports();
     const services = async () => {

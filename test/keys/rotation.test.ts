@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { ROTATION_STEPS, runRotation, testRotation } from '../../lab/world/secrets/model.ts';
 import { KEY_ID_TAG, POOL_TAG, STACK_TAG } from '../../lambda/decision/model/service-tags.ts';
-import { RESOURCE_TAG } from '../../lambda/keys/model/pool.ts';
+import { MADE_FOR_TAG, RESOURCE_TAG } from '../../lambda/keys/model/pool.ts';
 import { addForeignKey, CPU, Crash, HOUR, KeyLab, keyIn, MINUTE, revive, SECOND } from './key-lab.ts';
 
 async function created(options: ConstructorParameters<typeof KeyLab>[0] = {}): Promise<KeyLab> {
@@ -131,6 +131,39 @@ describe('a rotation', () => {
     await lab.step(step, 'x'.repeat(32));
     expect(lab.secret().value).toBe(before);
     expect(lab.ownKeys()).toHaveLength(1);
+  });
+
+  it.each(ROTATION_STEPS)(
+    'writes lost tags in the last step only, not in %s, if no rotation is in progress',
+    async (step) => {
+      const lab = await created();
+      lab.secret().tags.delete(KEY_ID_TAG);
+      await lab.step(step, 'x'.repeat(32));
+      const expected = step === 'finishSecret' ? lab.workingKey()?.id : undefined;
+      expect(lab.secret().tags.get(KEY_ID_TAG)).toBe(expected);
+    },
+  );
+
+  it('that has ended says of a key with other tags that it was made for another pool', async () => {
+    const lab = await created();
+    const madeFor = lab.secret().tags.get(MADE_FOR_TAG);
+    lab.secret().tags.delete(MADE_FOR_TAG);
+    await lab.step('finishSecret', 'x'.repeat(32));
+    expect(lab.secret().tags.get(MADE_FOR_TAG)).toBe(madeFor);
+    lab.pools = [{ ...CPU, tags: { environment: 'cloud' } }];
+    await lab.step('finishSecret', 'x'.repeat(32));
+    expect(lab.secret().tags.get(MADE_FOR_TAG)).toBe('another-pool');
+  });
+
+  it('moves no label if the version is the current one already, as the first of a secret is', async () => {
+    const lab = new KeyLab();
+    const token = lab.announce();
+    const calls: string[] = [];
+    lab.onCall = (what) => calls.push(what);
+    await lab.step('finishSecret', token);
+    expect(lab.secret().withStage('AWSCURRENT')?.id).toBe(token);
+    expect(lab.workingKey()).toBeDefined();
+    expect(calls).not.toContain('UpdateSecretVersionStage');
   });
 
   it.each([{ copies: true }, { copies: false }])(
