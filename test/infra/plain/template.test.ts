@@ -7,11 +7,13 @@ import { Vpc } from 'aws-cdk-lib/aws-ec2';
 import { DockerImageAsset } from 'aws-cdk-lib/aws-ecr-assets';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { describe, expect, it } from 'vitest';
+import { ConfigParameters } from '../../../infra/constructs/plain/config-parameters.ts';
 import { PlainStack } from '../../../infra/constructs/plain/plain-stack.ts';
 import { ProvisionerAutoscaler } from '../../../infra/constructs/provisioner-autoscaler.ts';
 import type { Settings } from '../../../infra/constructs/settings.ts';
 import { FEATURE_FLAGS, synthesizePlain, type TemplateOptions } from '../../../infra/plain/write-template.ts';
 import { ownFolder } from '../../support/own-folder.ts';
+import { normalized } from '../support/normalized.ts';
 import {
   cpu,
   deployment,
@@ -160,6 +162,33 @@ describe('a plain template', () => {
     expect(() => write(deployment(pools))).toThrow(
       /^storing the configuration: it has 7\d{4} characters, and a plain template can store 65536; divide the pools/,
     );
+  });
+
+  it('stores as many characters as sixteen parameters have, and no more', () => {
+    const stackWith = (length: number) =>
+      new ConfigParameters(new PlainStack(new App(), 'Plain'), 'Config', {
+        text: 'x'.repeat(length),
+        sha256: 'h',
+      });
+    expect(() => stackWith(16 * 4096)).not.toThrow();
+    expect(() => stackWith(16 * 4096 + 1)).toThrow('it has 65537 characters');
+  });
+
+  it('has a permissions boundary of its own only where its parameter may set it', () => {
+    const boundary = {
+      'Fn::If': ['HasPermissionsBoundary', { Ref: 'PermissionsBoundary' }, { Ref: 'AWS::NoValue' }],
+    };
+    for (const { Properties } of ofType(write(MINIMAL), 'AWS::IAM::Role'))
+      expect(Properties.PermissionsBoundary).toEqual(boundary);
+    for (const { Properties } of ofType(everything, 'AWS::IAM::Role'))
+      expect(Properties.PermissionsBoundary).toMatch(/policy\/boundary$/);
+  });
+
+  it('has these parameters, conditions and outputs, and resources of these types', async () => {
+    const { Resources, ...others } = write(MINIMAL);
+    const types = Object.entries(Resources).map(([id, { Type }]) => [id, Type]);
+    const shown = normalized({ ...others, Resources: Object.fromEntries(types) });
+    await expect(shown).toMatchFileSnapshot('../__snapshots__/plain.template.snap');
   });
 
   it('has an endpoint for its parameters if it has endpoints', () => {

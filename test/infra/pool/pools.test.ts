@@ -205,3 +205,52 @@ describe('the execution role', () => {
     ]);
   });
 });
+
+describe('the permission to pull an image', () => {
+  const repositoryOf = (image: string): string | undefined => {
+    const pulling = withPool({ image });
+    const text = JSON.stringify(statementsOf(pulling, roleOf(taskOf(pulling, 'cpu').ExecutionRoleArn)));
+    return /:ecr:([^"]*)"/.exec(text)?.[1];
+  };
+
+  it.each([
+    {
+      image: '123456789012.dkr.ecr.eu-central-1.amazonaws.com/coder/base:v2',
+      of: 'eu-central-1:123456789012:repository/coder/base',
+    },
+    {
+      image: '123456789012.dkr.ecr.eu-central-1.amazonaws.com/coder@sha256:0a1b',
+      of: 'eu-central-1:123456789012:repository/coder',
+    },
+    {
+      image: '123456789012.dkr.ecr-fips.us-gov-west-1.amazonaws.com/coder',
+      of: 'us-gov-west-1:123456789012:repository/coder',
+    },
+    {
+      image: '123456789012.dkr.ecr.cn-north-1.amazonaws.com.cn/coder:v2',
+      of: 'cn-north-1:123456789012:repository/coder',
+    },
+    { image: 'proxy.example.com/123456789012.dkr.ecr.eu-central-1.amazonaws.com/coder:v2', of: undefined },
+    { image: 'public.ecr.aws/acme/coder:v2', of: undefined },
+    { image: 'ghcr.io/coder/coder:v2', of: undefined },
+  ])('of $image is that for $of', ({ image, of }) => {
+    expect(repositoryOf(image)).toBe(of);
+  });
+});
+
+it.each([
+  { variables: 39, secrets: 39, listed: 40 },
+  { variables: 60, secrets: 39, listed: 40 },
+  { variables: 40, secrets: 40, listed: 1 },
+])('names each secret of the pools once, or all of the account: $listed for $secrets', (row) => {
+  const secrets = Object.fromEntries(
+    Array.from({ length: row.variables }, (_, index) => [`S${index}`, { secret: `s${index % row.secrets}` }]),
+  );
+  const many = synthesize(deployment([{ ...cpu, secrets }]));
+  const policies = Object.values(resourcesOf(many)).filter(({ Type }) => Type === 'AWS::IAM::Policy');
+  const [resources] = policies
+    .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
+    .filter(({ Action }) => Action === 'secretsmanager:ListSecretVersionIds')
+    .map(({ Resource }) => [Resource].flat());
+  expect(resources).toHaveLength(row.listed);
+});
