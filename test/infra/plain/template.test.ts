@@ -9,6 +9,7 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import { describe, expect, it } from 'vitest';
 import { ConfigParameters } from '../../../infra/constructs/plain/config-parameters.ts';
 import { PlainStack } from '../../../infra/constructs/plain/plain-stack.ts';
+import { PlainSynthesizer } from '../../../infra/constructs/plain/plain-synthesizer.ts';
 import { ProvisionerAutoscaler } from '../../../infra/constructs/provisioner-autoscaler.ts';
 import type { Settings } from '../../../infra/constructs/settings.ts';
 import { FEATURE_FLAGS, synthesizePlain, type TemplateOptions } from '../../../infra/plain/write-template.ts';
@@ -204,6 +205,34 @@ describe('a plain template', () => {
     });
     expect(() => write(MINIMAL, existing)).toThrow(
       /^importing existing resources: a lookup \(vpc-provider\) would have to ask AWS.*write ids instead, in the configuration \(aws\.network: vpc, subnets and securityGroups/,
+    );
+  });
+
+  it('keeps the cause of a refused lookup, and throws other errors of an import as they are', () => {
+    const existing: TemplateOptions['existing'] = (stack) => ({
+      vpc: Vpc.fromLookup(stack, 'V', { vpcName: 'v' }),
+    });
+    const errorOf = (act: () => unknown): Error => {
+      try {
+        act();
+      } catch (cause) {
+        return cause as Error;
+      }
+      throw new Error('no error');
+    };
+    const refused = errorOf(() => write(MINIMAL, existing));
+    expect(refused.name).toBe('PlainTemplateError');
+    expect(refused.cause).toMatchObject({ message: expect.stringContaining('context provider') });
+    const other = new Error('no such file');
+    const throwing = () => {
+      throw other;
+    };
+    expect(errorOf(() => write(MINIMAL, throwing))).toBe(other);
+  });
+
+  it('refuses an asset without a file', () => {
+    expect(() => new PlainSynthesizer().addFileAsset({ sourceHash: 'hash' })).toThrow(
+      'writing a plain template: an asset without a file cannot be written',
     );
   });
 
