@@ -190,3 +190,34 @@ describe('a pool whose parts try to start tasks', () => {
     expect(launched(given)).toBe(expected);
   });
 });
+
+describe('why a pool launches on demand', () => {
+  const message = 'was unable to place a task. Reason: Capacity is unavailable.';
+  const events = (service: string) => [{ createdAt: just, message: `(service ${service}) ${message}` }];
+  type Told = {
+    readonly capacity: readonly ('spot' | 'on-demand')[];
+    readonly full: 'spot' | 'on-demand';
+  };
+
+  it.each<Told & { readonly expected: readonly string[]; readonly because: string }>([
+    {
+      ...{ capacity: ['spot', 'on-demand'], full: 'spot', expected: ['placement-failing'] },
+      because: 'Spot is full',
+    },
+    { capacity: ['spot', 'on-demand'], full: 'on-demand', expected: [], because: 'it launches on Spot' },
+    { capacity: ['on-demand'], full: 'spot', expected: [], because: 'nobody wants Spot any more' },
+  ])('is told as $expected for $capacity if $full is full: $because', ({ capacity, full, expected }) => {
+    const services = {
+      'on-demand': aService({ desiredCount: full === 'on-demand' ? 1 : 0 }),
+      spot: spotService(full === 'spot' ? 1 : 0),
+    };
+    const others = Object.values(services).filter((service) => service !== services[full]);
+    const snapshot = aSnapshot({
+      organizations: [anOrganization({ jobs: reading([aJob()]) })],
+      services: [...others, { ...services[full], events: events(services[full].serviceName) }],
+    });
+    const [pool] = decide(snapshot, aConfig(aPool({ capacity, max: 3 }))).pools;
+    const told = pool?.why.flatMap((reason) => (reason.code === 'on-demand-instead' ? [reason.because] : []));
+    expect(told).toEqual(expected);
+  });
+});
