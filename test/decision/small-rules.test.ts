@@ -7,6 +7,8 @@ import {
   cleansUpFailedStops,
   compareVersion,
   daemonApiOf,
+  filtersDaemons,
+  needsServiceAccounts,
   releaseOfImage,
 } from '../../lambda/decision/model/version.ts';
 import { priceOf } from '../../lambda/decision/settings/prices.ts';
@@ -70,6 +72,22 @@ describe('versions', () => {
   ])('compares $version with $other: $expected', ({ version, other, expected }) => {
     expect(compareVersion(version, other)).toBe(expected);
   });
+});
+
+describe('what a release of coderd does', () => {
+  it.each([
+    { version: 'v2.25.9', filters: false, needs: false },
+    { version: 'v2.26.0', filters: true, needs: false },
+    { version: 'v2.35.4', filters: true, needs: false },
+    { version: 'v2.36.0', filters: true, needs: true },
+    { version: undefined, filters: false, needs: true },
+  ])(
+    '$version filters the list of daemons: $filters; it needs service accounts: $needs',
+    ({ version, filters, needs }) => {
+      expect(filtersDaemons(version)).toBe(filters);
+      expect(needsServiceAccounts(version)).toBe(needs);
+    },
+  );
 });
 
 describe('floors', () => {

@@ -92,9 +92,10 @@ function share(
 /** Its tasks, those that start in vain too, and desired ones that ECS cannot start unless the count gives them up. */
 function takenBy(view: PoolView, doubts: readonly Doubt[]): number {
   const capacity = measure(view);
-  if (!capacity.isHeldBack) return capacity.total;
-  const inVain = view.tasks.filter(({ state }) => state === 'starting').length - capacity.starting;
-  return capacity.total + inVain + (mayGiveUp(capacity, doubts) ? 0 : view.missing);
+  const starting = view.tasks.filter(({ state }) => state === 'starting').length;
+  const inVain = starting + capacity.missing - capacity.starting;
+  const uncounted = view.missing - capacity.missing;
+  return capacity.total + inVain + (mayGiveUp(capacity, doubts) ? 0 : uncounted);
 }
 
 /** Why no task can start in a part. */

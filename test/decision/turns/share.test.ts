@@ -221,3 +221,86 @@ describe('why a pool launches on demand', () => {
     expect(told).toEqual(expected);
   });
 });
+
+describe('the tasks of one part that the other has no room for', () => {
+  type Part = {
+    readonly busy: number;
+    /** RUNNING without a lease yet. */
+    readonly starting?: number;
+    readonly desired: number;
+    /** ECS cannot place its tasks. */
+    readonly isFull?: boolean;
+  };
+  type Taken = { readonly spot: Part; readonly max: number; readonly isRead?: boolean };
+
+  /** The tasks that the part on demand adds for five jobs. */
+  function added({ spot, max, isRead = true }: Taken): number {
+    const numbers = (count: number, first: number) => Array.from({ length: count }, (_, at) => first + at);
+    const busy = numbers(spot.busy, 1).map((index) => aTask({ ...onSpot, taskArn: arnOf(index) }));
+    const starting = numbers(spot.starting ?? 0, 11).map((index) =>
+      aTask({ ...onSpot, taskArn: arnOf(index), createdAt: ago(2 * MINUTE), startedAt: ago(MINUTE) }),
+    );
+    const daemons = numbers(spot.busy, 1).map((index) =>
+      aDaemon({
+        ...{ id: daemonId(`d${index}`), name: `cpu-${taskIdOf(index)}`, created_at: ago(HOUR) },
+        ...{ status: 'busy', current_job: { id: jobId(`running-${index}`), status: 'running' } },
+      }),
+    );
+    const jobs = [
+      ...numbers(spot.busy, 1).map((index) =>
+        aJob({ id: jobId(`running-${index}`), status: 'running', started_at: ago(MINUTE) }),
+      ),
+      ...numbers(5, 1).map((index) => aJob({ id: jobId(`pending-${index}`) })),
+    ];
+    const message = '(service Stack-spot) was unable to place a task. Reason: Capacity is unavailable.';
+    const events = spot.isFull ? [{ createdAt: ago(30 * SECOND), message }] : [];
+    const snapshot = aSnapshot({
+      organizations: [
+        anOrganization({
+          jobs: isRead ? reading(jobs) : { ...reading(jobs), status: 'truncated' },
+          daemons: reading(daemons),
+        }),
+      ],
+      services: [aService(), { ...spotService(spot.desired), events }],
+      tasks: [...busy, ...starting],
+      protections: busy.map(({ taskArn }) => aLease({ taskArn })),
+    });
+    const config = aConfig(aPool({ capacity: ['spot', 'on-demand'], max }));
+    const parts = decide(snapshot, config).pools[0]?.parts ?? [];
+    const onDemand = parts.find(({ capacity }) => capacity === 'on-demand');
+    return (onDemand?.desired.to ?? 0) - (onDemand?.desired.from ?? 0);
+  }
+
+  it.each<Taken & { readonly expected: number; readonly because: string }>([
+    {
+      ...{ spot: { busy: 1, desired: 3, isFull: true }, max: 4, expected: 3 },
+      because: 'the two that Spot cannot place are given up',
+    },
+    {
+      ...{ spot: { busy: 1, desired: 3, isFull: true }, max: 4, isRead: false, expected: 1 },
+      because: 'with doubts none is given up, and ECS may still place them',
+    },
+    {
+      ...{ spot: { busy: 1, starting: 1, desired: 3, isFull: true }, max: 4, expected: 1 },
+      because: 'none is given up while a task runs without a lease',
+    },
+  ])('are counted: $expected on demand up to $max, because $because', ({ expected, ...given }) => {
+    expect(added(given)).toBe(expected);
+  });
+});
+
+it.each([
+  { max: 3, added: 0, because: 'what is still to come on demand takes the room' },
+  { max: 4, added: 1, because: 'it is counted once' },
+])('adds $added on Spot up to $max: $because', ({ max, added }) => {
+  const snapshot = aSnapshot({
+    organizations: [
+      anOrganization({ jobs: reading([1, 2, 3, 4].map((index) => aJob({ id: jobId(`job-${index}`) }))) }),
+    ],
+    services: [aService({ desiredCount: 3 }), spotService(0)],
+    tasks: [],
+  });
+  const config = aConfig(aPool({ capacity: ['spot', 'on-demand'], max }));
+  const parts = decide(snapshot, config).pools[0]?.parts ?? [];
+  expect(parts.find(({ capacity }) => capacity === 'spot')?.desired.to).toBe(added);
+});
