@@ -12,7 +12,7 @@ export const TASK_ID = '0123456789abcdef0123456789abcdef';
 const arnOf = (id: string): string => `arn:aws:ecs:eu-central-1:123456789012:task/coder/${id}`;
 const TASK_ARN = arnOf(TASK_ID);
 const OTHER_ARN = arnOf(TASK_ID.replace('0', 'f'));
-export const MINUTE_MS = 60_000;
+const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 
 export type Call = 'protect' | 'release' | 'look' | 'metadata';
@@ -42,6 +42,8 @@ export class AgentEndpoint {
   expiresAt = 0;
   desiredStatus = 'RUNNING';
   fractions = false;
+  /** So many bytes are added to answers about the protection. */
+  padding = 0;
   /** How answers about the protection name the task. */
   task: NamedTask = { TaskArn: TASK_ARN };
   /** Looks wait here. */
@@ -128,7 +130,7 @@ export class AgentEndpoint {
   #body(call: Call): string {
     return call === 'metadata'
       ? metadata({ DesiredStatus: this.desiredStatus })
-      : protection(this.expiresAt, { fractions: this.fractions, task: this.task });
+      : protection(this.expiresAt, this);
   }
 
   #fault(call: Call): Misbehaviour | undefined {
@@ -225,10 +227,12 @@ function* endlessText() {
 }
 const endless = (): Readable => Readable.from(endlessText(), { objectMode: false });
 
+type Form = { readonly fractions?: boolean; readonly task?: NamedTask; readonly padding?: number };
+
 /** The agent's answer to a look. `task`: how it names the task. */
 function protection(
   expiresAt: number,
-  { fractions = false, task = { TaskArn: TASK_ARN } }: { fractions?: boolean; task?: NamedTask } = {},
+  { fractions = false, task = { TaskArn: TASK_ARN }, padding = 0 }: Form = {},
 ): string {
   const date = new Date(expiresAt).toISOString();
   return JSON.stringify({
@@ -237,6 +241,7 @@ function protection(
       ProtectionEnabled: expiresAt > Date.now(),
       ...task,
     },
+    ...(padding > 0 && { padding: 'x'.repeat(padding) }),
   });
 }
 
@@ -252,8 +257,11 @@ export const OTHERS: readonly { readonly is: string; readonly fault: Misbehaviou
   { is: 'that another task has no lease', fault: ofAnother(0) },
 ];
 
-/** The metadata of a task. The desired status of its container is always RUNNING. */
-export function metadata(task: { readonly TaskARN?: string; readonly DesiredStatus?: string }): string {
+/** The metadata of a task, with so many bytes more. The desired status of its container is always RUNNING. */
+export function metadata(
+  task: { readonly TaskARN?: string; readonly DesiredStatus?: string },
+  padding = 0,
+): string {
   return JSON.stringify(
     {
       Cluster: 'coder',
@@ -262,7 +270,9 @@ export function metadata(task: { readonly TaskARN?: string; readonly DesiredStat
       DesiredStatus: 'RUNNING',
       KnownStatus: 'RUNNING',
       ...task,
-      Containers: [{ Name: 'coder', DesiredStatus: 'RUNNING', KnownStatus: 'RUNNING' }],
+      Containers: [
+        { Name: 'coder', DesiredStatus: 'RUNNING', KnownStatus: 'RUNNING', Padding: 'x'.repeat(padding) },
+      ],
       LaunchType: 'FARGATE',
     },
     undefined,
@@ -271,7 +281,7 @@ export function metadata(task: { readonly TaskARN?: string; readonly DesiredStat
 }
 
 /** Its end is a lease, which some shells would find after minutes only. */
-const LONG_ANSWER = `${'{"protection":{'.repeat(1_000)}${protection(Date.now() + 48 * HOUR_MS)}`;
+const LONG_ANSWER = `${'{"protection":{'.repeat(600)}${protection(Date.now() + 48 * HOUR_MS)}`;
 
 /** Answers that are no protection. A refusal can have the status 200. */
 export const FAULTS: readonly { readonly fault: Misbehaviour; readonly is: string; readonly why: string }[] =
@@ -292,6 +302,11 @@ export const FAULTS: readonly { readonly fault: Misbehaviour; readonly is: strin
       'unreadable-answer',
     ),
     answered(
+      'has a date that only some shells can read',
+      '{"protection":{"ExpirationDate":"1month","ProtectionEnabled":true}}',
+      'unreadable-answer',
+    ),
+    answered(
       'reports a failure with status 200',
       '{"failure":{"Arn":"arn:a","Detail":"\\"protection\\":{\\"Reason\\":\\"x\\"}","Reason":"MISSING"}}',
       'MISSING',
@@ -301,6 +316,7 @@ export const FAULTS: readonly { readonly fault: Misbehaviour; readonly is: strin
       '{"requestID":"1","error":{"Arn":"arn:a","Code":"AccessDeniedException","Message":"no \\"protection\\""}}',
       'AccessDeniedException',
     ),
+    answered('reports an error without a code', '{"error":{"Message":"not now"}}', 'unreadable-answer'),
     answered(
       'is throttled',
       '{"error":{"Code":"ThrottlingException","Message":"Rate exceeded"}}',

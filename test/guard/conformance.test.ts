@@ -24,7 +24,7 @@ import {
   type RunningGuard,
   type Shell,
   type StartGuard,
-  TIME_THAT_FLIES,
+  TIME_THAT_STANDS,
 } from './running-guard.ts';
 
 type Row = GuardTransition & { readonly phase: GuardPhase; readonly input: GuardInput };
@@ -37,7 +37,8 @@ type Scenario = {
   readonly itself?: readonly GuardEffect[];
 };
 
-const HOUR_S = 3_600;
+const MINUTE_S = 60;
+const HOUR_S = 60 * MINUTE_S;
 const DAEMON_CODE = 70;
 const RESET: Misbehaviour = { kind: 'reset' };
 
@@ -81,7 +82,7 @@ async function isAsInTable(
   const guard = await ENTRANCES[row.phase](start, {
     shell,
     intervalsMs,
-    prelude: TIME_THAT_FLIES + KEEPER_THAT_ENDS,
+    prelude: TIME_THAT_STANDS + KEEPER_THAT_ENDS,
   });
 
   const from = guard.trace.events.length;
@@ -212,7 +213,7 @@ const SCENARIOS: Readonly<Record<GuardInput, Scenario>> = {
   'no-lease-read': shows(0),
   'lease-time-over': {
     give: (guard) => {
-      guard.passTime(HOUR_S);
+      guard.passTime(10 * MINUTE_S);
       guard.agent.leaves(0);
     },
   },
@@ -226,7 +227,7 @@ const SCENARIOS: Readonly<Record<GuardInput, Scenario>> = {
         agent.gate.letThrough();
         await agent.gate.arrival();
       }
-      guard.passTime(61);
+      guard.passTime(MINUTE_S);
     },
   },
   'lease-seen': shows(47 * HOUR_MS),
@@ -237,7 +238,7 @@ const SCENARIOS: Readonly<Record<GuardInput, Scenario>> = {
   blind: { give: ({ agent }) => agent.misbehaves('look', RESET, 1) },
   'blind-for-6h': {
     give: (guard) => {
-      guard.passTime(7 * HOUR_S);
+      guard.passTime(6 * HOUR_S);
       guard.agent.misbehaves('look', RESET, 1);
     },
   },
@@ -248,7 +249,7 @@ const SCENARIOS: Readonly<Record<GuardInput, Scenario>> = {
   'daemon-exited': { give: endDaemon },
   'keeper-ended': { give: (guard) => guard.breakKeeper() },
   stop: { give: (guard) => guard.signal('SIGTERM') },
-  'wait-over': { give: (guard) => guard.passTime(73 * HOUR_S) },
+  'wait-over': { give: (guard) => guard.passTime(72 * HOUR_S) },
 };
 
 /** The inputs that an answer about another task is. */
@@ -279,7 +280,7 @@ function crashed(guard: RunningGuard, event: string): Promise<number> {
 }
 
 function waited(guard: RunningGuard, event: string): Promise<number> {
-  guard.passTime(146 * HOUR_S);
+  guard.passTime(144 * HOUR_S);
   guard.agent.gate.open();
   return guard.trace.until(event);
 }

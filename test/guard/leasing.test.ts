@@ -14,7 +14,7 @@ import {
   OTHERS,
   TASK_ID,
 } from './agent-endpoint.ts';
-import { GUARD_SHELLS, guardTest, type RunningGuard, SECRET, TIME_THAT_FLIES } from './running-guard.ts';
+import { GUARD_SHELLS, guardTest, type RunningGuard, SECRET, TIME_THAT_STANDS } from './running-guard.ts';
 
 describe.concurrent.each(GUARD_SHELLS)(
   'a guard that takes its lease, under $name',
@@ -110,6 +110,15 @@ describe.concurrent.each(GUARD_SHELLS)(
       expect(guard.peakMib()).toBeLessThan(32);
     });
 
+    test('reads metadata of sixty thousand bytes', async ({ start }) => {
+      const { trace } = await start({
+        shell,
+        prepare: (agent) => agent.misbehaves('metadata', answer(metadata({}, 60_000))),
+      });
+      await trace.until('guard: working');
+      expect(trace.having('guard: leasing')).toEqual(['guard: leasing started']);
+    });
+
     test('counts a lease whose answer was lost', async ({ start }) => {
       const { trace } = await start({
         shell,
@@ -162,6 +171,16 @@ describe.concurrent.each(GUARD_SHELLS)(
         [
           { is: 'breaks off', why: 'metadata-curl-52', fault: { kind: 'reset' } as const },
           { is: 'is garbage', why: 'metadata-unreadable', fault: answer('404 page not found') },
+          {
+            is: 'is too long',
+            why: 'metadata-long-answer',
+            fault: answer(metadata({}, 66_000)),
+          },
+          {
+            is: 'has a short task id',
+            why: 'metadata-unreadable',
+            fault: answer(metadata({ TaskARN: 'a/012345' })),
+          },
           {
             is: 'has an invalid task id',
             why: 'metadata-unreadable',
@@ -252,7 +271,7 @@ describe.concurrent.each(GUARD_SHELLS)(
       let writes = 0;
       const guard = await start({
         shell,
-        prelude: TIME_THAT_FLIES,
+        prelude: TIME_THAT_STANDS,
         prepare: ({ gate }) => gate.close(),
       });
       const { trace, agent } = guard;

@@ -7,7 +7,7 @@ import {
   guardTest,
   type RunningGuard,
   type StartGuard,
-  TIME_THAT_FLIES,
+  TIME_THAT_STANDS,
 } from './running-guard.ts';
 
 async function draining(working: StartGuard, options: GuardOptions): Promise<RunningGuard> {
@@ -97,14 +97,27 @@ describe.concurrent.each(GUARD_SHELLS)('a guard that leaves, under $name', ({ is
   });
 
   test('waits three minutes after a daemon that died within one', async ({ start }) => {
-    const guard = await start({ shell, daemon: ['false'], prelude: TIME_THAT_FLIES });
+    const guard = await start({ shell, daemon: ['false'], prelude: TIME_THAT_STANDS });
     const { trace } = guard;
     await trace.until('agent: release');
-    guard.passTime(120);
+    guard.passTime(179);
     await trace.until('agent: look', { times: 3, from: trace.events.length });
     expect(trace.having('exit')).toEqual([]);
-    guard.passTime(240);
+    guard.passTime(180);
     await trace.until('exit 1');
+  });
+
+  test('waits a minute after a daemon that lived for one', async ({ working }) => {
+    const guard = await working({ shell, prelude: TIME_THAT_STANDS });
+    const { trace } = guard;
+    guard.passTime(60);
+    guard.crashDaemon(70);
+    await trace.until('agent: release');
+    guard.passTime(119);
+    await trace.until('agent: look', { times: 3, from: trace.events.length });
+    expect(trace.having('exit')).toEqual([]);
+    guard.passTime(120);
+    await trace.until('exit 70');
   });
 
   test('distinguishes a killed daemon from a signal to the guard', async ({ working }) => {

@@ -20,10 +20,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import * as z from 'zod';
 import { rows } from '../support/runs.ts';
-import { AgentEndpoint, Trace } from './agent-endpoint.ts';
+import { AgentEndpoint, TASK_ID, Trace } from './agent-endpoint.ts';
 
 const SCRIPT_FILE = new URL('../../guard/guard.sh', import.meta.url).pathname;
 const SCRIPT = readFileSync(SCRIPT_FILE, 'utf8');
@@ -74,14 +74,14 @@ export type GuardOptions = {
 };
 
 /**
- * A prelude that adds seconds to the machine's uptime: those of `passTime`. A `read` at the end of
+ * A prelude in which the uptime stands still, but for the seconds of `passTime`. A `read` at the end of
  * its input must fail. A trap that forks would be caught by the end of
  * its own child.
  */
-export const TIME_THAT_FLIES = `read() {
+export const TIME_THAT_STANDS = `read() {
   command read "$@" || return
   [ $# -lt 5 ] || return 0
-  now=$((\${now%.*} + $(cat "$STAND_IN/passed" 2>/dev/null || echo 0))).00
+  now=$((1000 + $(cat "$STAND_IN/passed" 2>/dev/null || echo 0))).00
 }
 `;
 
@@ -97,17 +97,22 @@ export const LOG_THAT_NOBODY_READS = `mkfifo "$STAND_IN/log"
 exec 2<>"$STAND_IN/log"
 `;
 
-const lineSchema = z.strictObject({
-  level: z.literal('info'),
-  message: z.literal('guard'),
-  state: z.string(),
-  why: z.string().regex(/^[\w-]+$/),
-  daemon: z.string(),
-});
+const lineSchema = z
+  .strictObject({
+    level: z.literal('info'),
+    message: z.literal('guard'),
+    state: z.string(),
+    why: z.string().regex(/^[\w-]+$/),
+    daemon: z.enum(['', `gpu-${TASK_ID}`]),
+  })
+  .refine(({ daemon, state }) => daemon !== '' || state === 'leasing' || state === 'ended');
 
 export type StartGuard = (options: GuardOptions) => Promise<RunningGuard>;
 
-/** A test with guards. They end with the test, and tests may run in parallel. */
+/** Not what a shell says of a daemon that is missing, or of a process that a test has ended. */
+const isOfGuard = (noise: string): boolean => !/no-such-coder: |: Terminated$/.test(noise);
+
+/** A test with guards, which log nothing but JSON. They end with the test, and tests may run in parallel. */
 export const guardTest = it.extend<{
   readonly start: StartGuard;
   /** Also waits until the daemon has started. */
@@ -121,7 +126,9 @@ export const guardTest = it.extend<{
       started.push(guard);
       return guard;
     });
+    const noise = started.flatMap(({ trace }) => trace.having('noise').filter(isOfGuard));
     await Promise.all(started.map((guard) => guard.cleanUp()));
+    expect(noise).toEqual([]);
   },
   working: async ({ start }, use) => {
     await use(async (options) => {

@@ -1,15 +1,16 @@
 import { describe, expect } from 'vitest';
 import { rows } from '../support/runs.ts';
-import { answer, BLOCKED, FAULTS, HOUR_MS, MINUTE_MS } from './agent-endpoint.ts';
+import { type AgentEndpoint, answer, BLOCKED, FAULTS, HOUR_MS, type Trace } from './agent-endpoint.ts';
 import {
   GUARD_SHELLS,
   guardTest,
   KEEPER_THAT_ENDS,
   LOG_THAT_NOBODY_READS,
-  TIME_THAT_FLIES,
+  TIME_THAT_STANDS,
 } from './running-guard.ts';
 
 const AT_EVERY_LOOK = { RENEW: 0 };
+const SECOND_MS = 1_000;
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
 
@@ -31,8 +32,36 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     expect(calls.slice(2, 8)).toEqual(Array(3).fill(['agent: look', 'agent: protect 2880']).flat());
   });
 
+  test('sleeps before it tries again for a lease, before each look, and until the release is read', async ({
+    start,
+  }) => {
+    const guard = await start({
+      shell,
+      prelude: SLEEP_THAT_TELLS,
+      environment: { AUTOSCALER_TEST_LOOK_MS: undefined, AUTOSCALER_TEST_RETRY_MS: undefined },
+      prepare: (agent) => agent.misbehaves('protect', BLOCKED, 1),
+    });
+    const { trace, agent } = guard;
+    await trace.until('guard: working');
+    const lease = ['metadata', 'protect 2880', 'look'];
+    expect(doings(trace, 0)).toEqual([...lease, 'sleeps 10 s', 'slept', ...lease, 'metadata']);
+
+    const from = await trace.until('agent: look', { times: 3 });
+    const to = await trace.until('agent: look', { times: 2, from });
+    const aLook = ['sleeps 30 s', 'slept', 'look'];
+    expect(doings(trace, from, to)).toEqual([...aLook, ...aLook]);
+
+    agent.misbehaves('release', { kind: 'reset' }, 1);
+    guard.crashDaemon(70);
+    const tried = await trace.until('agent: release');
+    agent.misbehaves('look', { kind: 'reset' }, 1);
+    const released = await trace.until('agent: look', { times: 3, from: tried });
+    const aTry = ['sleeps 10 s', 'slept', 'look'];
+    expect(doings(trace, tried, released)).toEqual([...aTry, 'release', ...aLook, ...aLook]);
+  });
+
   test('renews once when a renewal is due, and not before the next one is due', async ({ working }) => {
-    const guard = await working({ shell, prelude: TIME_THAT_FLIES });
+    const guard = await working({ shell, prelude: TIME_THAT_STANDS });
     const { trace } = guard;
     await trace.until('agent: look', { times: 2 }); // by now it has planned its renewal
     guard.passTime(HOUR_S / 2);
@@ -42,7 +71,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
   });
 
   test('renews again after the next look when a renewal has no answer', async ({ working }) => {
-    const guard = await working({ shell, prelude: TIME_THAT_FLIES });
+    const guard = await working({ shell, prelude: TIME_THAT_STANDS });
     const { trace, agent } = guard;
     await trace.until('agent: look', { times: 2 });
     agent.misbehaves('protect', { kind: 'reset' }, 1);
@@ -88,19 +117,46 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     expect(trace.having('guard: draining')).toEqual(['guard: draining asked']);
   });
 
-  test('continues to work with a little more than 24 h left', async ({ working }) => {
-    const { trace, agent } = await working({ shell });
-    agent.leaves(24 * HOUR_MS + 10 * MINUTE_MS);
-    await trace.until('agent: look', { times: 3, from: trace.events.length });
-    expect(trace.having('guard: draining')).toEqual([]);
-  });
-
-  test('drains with a little less than 24 h left', async ({ working }) => {
-    const guard = await working({ shell });
+  test('continues to work with 24 h left, and drains with a second less', async ({ working }) => {
+    const guard = await working({ shell, prelude: TIME_THAT_STANDS });
     const { trace, agent } = guard;
     guard.giveJob(); // a daemon that ends at once may end its guard before the guard has logged why
-    agent.leaves(24 * HOUR_MS - 10 * MINUTE_MS);
+    const end = agent.expiresAt;
+    agent.expiresAt = end - 24 * HOUR_MS;
+    await trace.until('agent: look', { times: 3, from: trace.events.length });
+    expect(trace.having('guard: draining')).toEqual([]);
+    agent.expiresAt -= SECOND_MS;
     await trace.until('guard: draining asked');
+  });
+
+  test('holds a lease of less than 12 h while its daemon drains, and none of 12 h', async ({ working }) => {
+    const guard = await working({ shell, prelude: TIME_THAT_STANDS });
+    const { trace, agent } = guard;
+    guard.giveJob();
+    agent.expiresAt -= 36 * HOUR_MS;
+    await trace.until('guard: draining asked');
+    await trace.until('agent: look', { times: 3, from: trace.events.length });
+    expect(trace.having('agent: protect 1380')).toEqual([]);
+    agent.expiresAt -= SECOND_MS;
+    await trace.until('agent: protect 1380');
+  });
+
+  test('reads dates of any digits', async ({ working }) => {
+    const { trace, agent } = await working({ shell });
+    for (const date of ['3000-10-10T00:00:00Z', '3999-01-01T09:09:09Z', '3999-09-29T19:59:59Z']) {
+      agent.expiresAt = Date.parse(date);
+      await trace.until('agent: look', { times: 3, from: trace.events.length });
+    }
+    expect(trace.having('guard: working')).toEqual(['guard: working leased']);
+  });
+
+  test('reads answers of eight thousand bytes', async ({ working }) => {
+    const pad = (agent: AgentEndpoint): void => {
+      agent.padding = 7_800;
+    };
+    const { trace } = await working({ shell, prepare: pad, intervalsMs: AT_EVERY_LOOK });
+    await trace.until('agent: protect', { times: 3 });
+    expect(trace.having('guard: working')).toEqual(['guard: working leased']);
   });
 
   test.for(rows(FAULTS, 2))('forgives an agent that $is', async ({ fault, why }, { working }) => {
@@ -126,7 +182,7 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
   test('drains only after it could not look for 6 h, and shows this as soon as it can', async ({
     working,
   }) => {
-    const guard = await working({ shell, prelude: TIME_THAT_FLIES });
+    const guard = await working({ shell, prelude: TIME_THAT_STANDS });
     const { trace, agent } = guard;
     guard.giveJob();
     for (const passed of [5 * HOUR_S, 10 * HOUR_S]) {
@@ -235,6 +291,27 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     await trace.until('exit');
   });
 
+  test('releases the protection only after a renewal that is under way', async ({ working }) => {
+    const guard = await working({ shell, prelude: KILL_THAT_TELLS, intervalsMs: AT_EVERY_LOOK });
+    const { trace, agent } = guard;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    agent.misbehaves('protect', { kind: 'held', until: promise }, 1);
+    await trace.until('agent: protect', { from: trace.events.length });
+    guard.crashDaemon(70);
+    const asked = await trace.until('daemon: the keeper is to end', { times: 2 });
+    expect(trace.having('agent: release')).toEqual([]);
+    resolve();
+    const released = await trace.until('agent: release');
+    await trace.until('agent: look', { times: 3, from: released });
+    expect(trace.having('agent: protect', asked)).toEqual([]);
+    expect(agent.expiresAt).toBe(0);
+  });
+
+  test('leaves no process when its daemon dies long before the next look', async ({ start }) => {
+    const { trace } = await start({ shell, daemon: ['false'], intervalsMs: { LOOK: 3_600_000, DIED: 0 } });
+    await trace.until('all gone');
+  });
+
   test('continues when its log is closed', async ({ working }) => {
     const guard = await working({ shell, intervalsMs: { LEFT: 0 } });
     const { trace, agent } = guard;
@@ -311,6 +388,33 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     expect(trace.having('guard: left')).toEqual(['guard: left keeper-ended']);
   });
 });
+
+/** What a guard with `SLEEP_THAT_TELLS` does in turn: its calls, and what it sleeps between them. */
+function doings({ events }: Trace, from: number, to?: number): readonly string[] {
+  return events.slice(from, to).flatMap((event) => {
+    const [, call] = /^agent: (.*)$/.exec(event) ?? [];
+    const [, word, seconds] = /^daemon: (sleeps|slept) (\d+)$/.exec(event) ?? [];
+    const jittered = [10, 30].find((each) => Math.abs(Number(seconds) - each) <= each / 3 + 1);
+    if (jittered === undefined) return call === undefined ? [] : [call];
+    return [word === 'slept' ? word : `sleeps ${jittered} s`];
+  });
+}
+
+/** A prelude that tells how long the guard sleeps, and makes it short. The test must see it apart from the calls. */
+const SLEEP_THAT_TELLS = `sleep() {
+  echo "sleeps $1"
+  command sleep 0.1
+  echo "slept $1"
+  command sleep 0.1
+}
+`;
+
+/** A prelude that tells when the main process ends its keeper. */
+const KILL_THAT_TELLS = `kill() {
+  [ "$1" != "$keeper" ] || echo "the keeper is to end"
+  command kill "$@"
+}
+`;
 
 const KEEPER_THAT_IS_KILLED = KEEPER_THAT_ENDS.replace('exit 2', "sh -c 'kill -s KILL $PPID'");
 

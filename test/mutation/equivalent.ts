@@ -5,32 +5,17 @@ type Equivalent = { readonly file: string; readonly change: string; readonly bec
 const EQUIVALENTS: readonly Equivalent[] = [
   {
     file: 'guard/guard.sh',
-    change: `*.??) now=$((\${now%.*} * 1000 + 1\${now#*.}0 + 1000)) ;; # the 1: 08 and 09 would be octal`,
-    because: 'only differences of this time count',
-  },
-  {
-    file: 'guard/guard.sh',
-    change: `[ "\${task##*/}" = "$id" ] || { why=other-task && return 2; }`,
-    because: 'any code but 0 is false',
-  },
-  {
-    file: 'guard/guard.sh',
     change: `trap 'false || kill "$nap" 2>/dev/null; exit' TERM`,
     because: 'without a nap this kill fails in silence',
   },
   {
     file: 'guard/guard.sh',
-    change: `trap 'phase=stopping told=2; [ -z "$nap" ] || kill "$nap" 2>/dev/null' HUP # no log: it may come within one`,
-    because: 'it is only compared with 0',
-  },
-  {
-    file: 'guard/guard.sh',
-    change: `[ "$left_s" -gt 43200 ] || call 1380 # the lease must not lapse under a long job`,
-    because: 'one second of twelve hours',
-  },
-  {
-    file: 'guard/guard.sh',
     change: `while kill "$keeper" 2>/dev/null; do sleep_ms 50; done # a renewal of its own must not come after the release`,
+    because: 'it waits for the end of the keeper, however often it asks',
+  },
+  {
+    file: 'guard/guard.sh',
+    change: `while kill "$keeper" 2>/dev/null; do sleep_ms 200; done # a renewal of its own must not come after the release`,
     because: 'it waits for the end of the keeper, however often it asks',
   },
 ];

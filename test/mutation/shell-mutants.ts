@@ -38,10 +38,17 @@ const RULES: readonly Rule[] = [
     by: () => ['true', 'false'],
   },
   { name: 'arithmetic', pattern: /(?<=\$\(\(.*)(?<= )[-+*/](?= )/g, by: opposite },
-  { name: 'number', pattern: /(?<![\w$.{%#-])\d+(?![\w.}]|>|\))/g, by: otherNumbers },
+  // not of an arm (`0)`) or a file that is open (`2>&1`). A code other than 0 is false, a flag is not empty, and a list
+  // of `for _` is only counted, whatever they hold
+  {
+    name: 'number',
+    pattern: /(?<![\w$.{%#-]|>&|return |for _ in .*|\w=(?=1\b))\d+(?![\w.}]|>|\)(?!\)))/g,
+    by: otherNumbers,
+  },
+  { name: 'default', pattern: /(?<=:-)\d+(?=\})/g, by: otherNumbers },
   { name: 'text', pattern: /"[^"]+"(?! *\))/g, by: () => ['""'] },
   { name: 'text', pattern: /(?<=(?:why=|drain |end \S+ ))[a-z]+(?:-[a-z]+)+/g, by: () => ['another'] },
-  { name: 'exit code', pattern: /(?<=return )1/g, by: () => ['0'] },
+  { name: 'exit code', pattern: /(?<=return )[01]/g, by: (found) => [found === '0' ? '1' : '0'] },
   // an arm of a case, and a command on a line of its own, after a condition, or in an arm
   { name: 'removed arm', pattern: /^\s+[^\s(][^()]*\) .*;;$/g, by: () => [''] },
   {
