@@ -57,17 +57,22 @@ it.each([
   expect(wordsOf(['tell_time'], `${tools}; tell_time; echo "$now"`)).toEqual([ms]);
 });
 
-it('the guards of two tasks have different jitter', () => {
-  const seeds = ['0000001a', 'f000002b', '12345678-1234-1234-1234-00000000003c'].map((id) => {
-    const answer = `{"TaskARN":"a/b/${id.replaceAll('-', '')}","DesiredStatus":"RUNNING"}`;
-    const given = `fetch() { answer='${answer}'; }; AUTOSCALER_POOL=gpu`;
-    return wordsOf(['read_metadata'], `${given}; read_metadata; echo "$? $seed"`);
-  });
-  expect(seeds).toEqual([
-    ['0', '26'],
-    ['0', '43'],
-    ['0', '60'],
-  ]);
+/** A script that reads the metadata of the task with this id. */
+function readsMetadata(id: string): string {
+  const answer = `{"TaskARN":"a/b/${id}","DesiredStatus":"RUNNING"}`;
+  return `fetch() { answer='${answer}'; }; AUTOSCALER_POOL=gpu; read_metadata; echo "$? $seed $why"`;
+}
+
+it.each([
+  { id: '000000000000000000000000f000001a', seed: 0x1a },
+  { id: '000000000000000000000000f100002b', seed: 0x100002b },
+  { id: '0000010', seed: 16 },
+])('the seed of the jitter comes from the end of the task id $id', ({ id, seed }) => {
+  expect(wordsOf(['read_metadata'], readsMetadata(id))).toEqual(['0', `${seed}`]);
+});
+
+it('the guard takes no task id of six digits', () => {
+  expect(wordsOf(['read_metadata'], readsMetadata('000010'))).toEqual(['1', 'metadata-unreadable']);
 });
 
 it('a call has two seconds to connect and eight in all', () => {

@@ -273,13 +273,24 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
   });
 
   test.for([
-    { does: 'is interrupted as the daemon ends', prelude: WAIT_THAT_IS_INTERRUPTED_AT_LAST },
-    { does: 'returns it only once', prelude: WAIT_THAT_FORGETS },
-  ])('exits with the code of its daemon when wait $does', async ({ prelude }, { working }) => {
+    { does: 'is interrupted as the daemon ends', code: 70, prelude: WAIT_THAT_IS_INTERRUPTED_AT_LAST },
+    { does: 'returns it only once', code: 70, prelude: WAIT_THAT_FORGETS },
+    { does: 'returns only once what could be a signal', code: 200, prelude: WAIT_THAT_FORGETS },
+    {
+      does: 'returns it only once and another process has its id',
+      ...{ code: 70, prelude: WAIT_THAT_FORGETS + ID_THAT_IS_USED_AGAIN },
+    },
+  ])('exits with the code of its daemon when wait $does', async ({ code, prelude }, { working }) => {
     const guard = await working({ shell, prelude, intervalsMs: { DIED: 0 } });
-    guard.crashDaemon(70);
+    guard.crashDaemon(code);
     await guard.trace.until('exit');
-    expect(guard.trace.having('exit')).toEqual(['exit 70']);
+    expect(guard.trace.having('exit')).toEqual([`exit ${code}`]);
+  });
+
+  test('exits with 127 when its shell never knew the code of its daemon', async ({ working }) => {
+    const guard = await working({ shell, prelude: WAIT_THAT_KNOWS_NO_CODE, intervalsMs: { DIED: 0 } });
+    guard.crashDaemon(70);
+    await guard.trace.until('exit 127');
   });
 
   test('releases the protection when its shell loses the code of its daemon', async ({ working }) => {
@@ -305,6 +316,19 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     await trace.until('agent: look', { times: 3, from: released });
     expect(trace.having('agent: protect', asked)).toEqual([]);
     expect(agent.expiresAt).toBe(0);
+  });
+
+  test('ends no sleep that is over, whose id another process may have', async ({ working }) => {
+    const guard = await working({ shell, prelude: KILL_THAT_TELLS });
+    const { trace, agent } = guard;
+    guard.giveJob();
+    agent.gate.close();
+    await agent.gate.arrival();
+    guard.signal('SIGTERM');
+    await trace.until('daemon: SIGTERM');
+    agent.gate.open();
+    await trace.until('guard: stopping signal');
+    expect(trace.having('daemon: the sleep is to end')).toEqual([]);
   });
 
   test('leaves no process when its daemon dies long before the next look', async ({ start }) => {
@@ -409,9 +433,10 @@ const SLEEP_THAT_TELLS = `sleep() {
 }
 `;
 
-/** A prelude that tells when the main process ends its keeper. */
+/** A prelude that tells when the main process ends its keeper, and the keeper its sleep. */
 const KILL_THAT_TELLS = `kill() {
   [ "$1" != "$keeper" ] || echo "the keeper is to end"
+  [ "$1" != "$nap" ] || echo "the sleep is to end"
   command kill "$@"
 }
 `;
@@ -441,9 +466,25 @@ const WAIT_THAT_IS_INTERRUPTED_AT_LAST = `wait() {
 `;
 
 const WAIT_THAT_FORGETS = `wait() {
-  [ "$heard" != 70 ] || return 127
+  case $heard in 70 | 200) return 127 ;; esac
   command wait "$@"
   heard=$?
+  return "$heard"
+}
+`;
+
+/** A prelude in which there is always a process with the daemon's id. */
+const ID_THAT_IS_USED_AGAIN = `kill() {
+  [ "$1 $2" != "-0 $daemon" ] || return 0
+  command kill "$@"
+}
+`;
+
+/** A `wait` for which the daemon is no child once it has ended. */
+const WAIT_THAT_KNOWS_NO_CODE = `wait() {
+  command wait "$@"
+  heard=$?
+  [ "$1" != "$daemon" ] || kill -0 "$daemon" 2>/dev/null || return 127
   return "$heard"
 }
 `;

@@ -5,6 +5,11 @@ type Equivalent = { readonly file: string; readonly change: string; readonly bec
 const EQUIVALENTS: readonly Equivalent[] = [
   {
     file: 'guard/guard.sh',
+    change: '[1-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9]*Z) ;;',
+    because: 'no year begins with 0',
+  },
+  {
+    file: 'guard/guard.sh',
     change: `trap 'false || kill "$nap" 2>/dev/null; exit' TERM`,
     because: 'without a nap this kill fails in silence',
   },
