@@ -8,7 +8,7 @@ import type { EpochMs, TaskArn } from '../../lambda/decision/model/brands.ts';
 import type { Service } from '../../lambda/decision/model/snapshot.ts';
 import { startLab } from '../support/lab.ts';
 
-/** How often the SDK makes a throttled call. */
+/** How often the SDK makes a call that ECS does not accept. */
 const TRIES = 3;
 
 const pool = (name: string, desiredCount: number) => ({
@@ -168,7 +168,29 @@ describe('readings', () => {
       stopped = ['one'];
       expect(await look(20)).toBe('RUNNING,STOPPED');
       expect(await look(25)).toBe('RUNNING');
+      // the clock may step back
+      expect(await look(-40)).toBe('RUNNING,STOPPED');
     });
+
+    it.each(['RUNNING', 'STOPPED'])(
+      'are truncated in each look while the list of %s ones is',
+      async (cut) => {
+        const send = async ({ input }: { input: Sent }) => {
+          const { desiredStatus, tasks: described } = input;
+          if (described !== undefined) return { tasks: described.map(stoppedTask) };
+          return desiredStatus === cut
+            ? { taskArns: ['arn:task/one'], nextToken: 'same' }
+            : { services: [], serviceArns: [], taskArns: [] };
+        };
+        const client = Object.assign(new ECSClient({ region: 'eu-central-1' }), { send });
+        const ecs = new EcsAdapter(client, 'cluster', { ownsCluster: true });
+        for (const second of [0, 10, 20]) {
+          await ecs.services(undefined, (second * 1000) as EpochMs);
+          const { status } = await ecs.tasks([{ serviceName: 'a' } as Service]);
+          expect(status).toBe('truncated');
+        }
+      },
+    );
 
     it('list stopped tasks again if a service is new', async () => {
       const { lab, ecs, calls } = await owned([pool('a', 2), pool('b', 3)]);
@@ -234,6 +256,22 @@ describe('readings', () => {
     ...{ taskArn, group: 'service:a', lastStatus: 'STOPPED', desiredStatus: 'STOPPED', containers: [] },
   });
 
+  it.each([
+    { reason: 'MISSING', unread: [], because: 'the service is gone' },
+    {
+      reason: 'ACCESS_DENIED',
+      unread: ['arn:aws:ecs:eu-central-1:1:service/cluster/a'],
+      because: 'it is there',
+    },
+  ])('leave out $unread.length services that ECS calls $reason: $because', async ({ reason, unread }) => {
+    const arn = 'arn:aws:ecs:eu-central-1:1:service/cluster/a';
+    const send = async ({ input }: { input: { services?: readonly string[] } }) =>
+      input.services === undefined ? { serviceArns: [arn] } : { services: [], failures: [{ arn, reason }] };
+    const client = Object.assign(new ECSClient({ region: 'eu-central-1' }), { send });
+    const { leftOut = [] } = await new EcsAdapter(client, 'cluster').services();
+    expect(leftOut.map(({ row }) => row)).toEqual(unread);
+  });
+
   it('fail with the error of ECS if the cluster does not exist', async () => {
     const lab = await startLab({ pools: [pool('cpu', 0)] });
     const { ecs } = connect(lab.config, 'nowhere', undefined).ports();
@@ -259,6 +297,31 @@ describe('writes', () => {
       3_600_000;
     expect(hours(asked)).toBeCloseTo(23, 2);
     expect(hours(other)).toBeGreaterThan(47);
+  });
+
+  it('protect a task without a guard for half an hour', async () => {
+    const lab = await startLab({ pools: [pool('cpu', 1)] });
+    lab.pass(120);
+    const { ecs } = lab.ports();
+    const arns = lab.world.ecs.tasks().map(({ identity }) => identity.arn);
+    expect(await ecs.protect(arns)).toEqual([]);
+    const [protection] = (await ecs.protections(arns)).items;
+    const minutes = ((protection?.expirationDate ?? 0) - lab.world.timeline.now()) / 60_000;
+    expect(minutes).toBeCloseTo(30, 0);
+  });
+
+  it('make no further call for one task that ECS refuses', async () => {
+    const calls: string[] = [];
+    const lab = await startLab({
+      pools: [pool('cpu', 1)],
+      onRequest: ({ operation }) => calls.push(operation),
+    });
+    lab.pass(120);
+    const tasks = lab.world.ecs.tasks().map(({ identity }) => identity);
+    for (const { id } of tasks) lab.world.ecs.refusingTasks.add(id);
+    calls.length = 0;
+    await expect(lab.ports().ecs.requestDrain(tasks.map(({ arn }) => arn))).rejects.toThrow('protected');
+    expect(calls).toEqual(Array(TRIES).fill('UpdateTaskProtection'));
   });
 
   it('report tasks that ECS refuses to protect, with its reason', async () => {

@@ -42,6 +42,11 @@ it('keeps the list for ten minutes while each pool has a service', async () => {
   expect(await listedAt([0, 60, 599, 600, 610, 1199, 1200])).toEqual([0, 600, 1200]);
 });
 
+it('lists services again after the clock has stepped back', async () => {
+  const { listedAt } = await process();
+  expect(await listedAt([1200, 1190, 600, 610])).toEqual([1200, 600]);
+});
+
 it('lists services after a minute while a pool has none', async () => {
   const { listedAt } = await process();
   expect(await listedAt([0, 59, 60, 119, 120], ['a', 'b', 'new'])).toEqual([0, 60, 120]);
