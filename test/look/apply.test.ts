@@ -12,6 +12,12 @@ const count = (pool: string, from: number, to: number): Action => ({
   to,
   why: 'pending-jobs',
 });
+const protect = (pool: string, task: string): Action => ({
+  kind: 'protect',
+  pool: pool as PoolName,
+  task: task as TaskArn,
+  why: 'may-hold-a-job',
+});
 const ask = (pool: string, task: string): Action => ({
   kind: 'ask-to-leave',
   pool: pool as PoolName,
@@ -62,6 +68,19 @@ it('sends drain requests for ten tasks per call, the limit of ECS', async () => 
   expect(calls.map((call) => call.split(' ').length - 1)).toEqual([10, 10, 3]);
 });
 
+it('sends drain requests and protections of a pool in calls of their own', async () => {
+  const { ecs, calls } = recorder();
+  await apply([ask('a', 't1'), protect('a', 't2'), ask('a', 't3'), protect('a', 't4')], ecs);
+  expect(calls).toEqual(['ask t1 t3', 'protect t2 t4']);
+});
+
+it('tells which count it will set before it does, also if ECS then fails', async () => {
+  const { ecs, calls } = recorder('arn:b');
+  const willSet = (service: ServiceArn, to: number): void => void calls.push(`will ${service}=${to}`);
+  await apply([count('a', 0, 2), count('b', 3, 1)], ecs, { willSet });
+  expect(calls).toEqual(['will arn:a=2', 'arn:a=2', 'will arn:b=1']);
+});
+
 it('skips the rest of a pool that fails and continues with the others', async () => {
   const { ecs, calls } = recorder('arn:a');
   const outcome = await apply([count('a', 0, 2), count('b', 0, 1), ask('a', 't1'), ask('b', 't2')], ecs);
@@ -75,7 +94,7 @@ it('skips the rest of a pool that fails and continues with the others', async ()
 it.each<{ readonly action: Action; readonly says: string }>([
   { action: ask('a', 't1'), says: 'requesting 1 task(s) of pool "a" to drain: ECS says no' },
   {
-    action: { ...ask('a', 't1'), kind: 'protect', why: 'may-hold-a-job' } as Action,
+    action: protect('a', 't1'),
     says: 'protecting 1 task(s) of pool "a": ECS says no',
   },
 ])('reports which call failed: $says', async ({ action, says }) => {

@@ -40,6 +40,11 @@ it.each<Row>([
     expected: [undefined, undefined, 5],
     because: 'someone else reverted a write that was seen',
   },
+  {
+    events: '3 =5 =6 =5 5 6',
+    expected: [undefined, undefined, 5],
+    because: 'someone else set 6 after its newest write was seen',
+  },
   { events: '3@1 =5 5@2 3@1 5@2', expected: Array(4).fill(undefined), because: 'ECS shows an older state' },
   { events: '3@1 =5 5@2 3@3', expected: [undefined, undefined, 5], because: 'someone else reverted a write' },
   { events: '3 =3 5', expected: [undefined, 3], because: 'a write of the same count changes nothing' },
@@ -62,6 +67,13 @@ it.each<Row>([
   expect(changes.map(({ from }) => from)).toEqual(expected);
 });
 
+/** The tags of a service whose pool is paused for some minutes. */
+function pausedFor(minutes: number) {
+  const until = isoTime(plusMs(NOW, minutes * MINUTE));
+  const tags = tagsOfOverride({ kind: 'pause', until, by: 'ann', why: 'trial' });
+  return Object.entries(tags).map(([key, value]) => ({ key, value }));
+}
+
 /** In `looks`, `2/1@3` is a look in minute 3 that reads a count of 2 and 1 task. */
 function lookAt(looks: string) {
   const counts = new DesiredCounts();
@@ -82,6 +94,7 @@ it.each([
   { looks: '3/0@0 3/0@1 3/3@2', minutes: undefined, because: 'ECS has created all tasks' },
   { looks: '3/0@0 3/0@1 0/0@2 0/0@3', minutes: 1, because: 'a lower count creates no task' },
   { looks: '3/0@0 3/0@1 0/0@2 1/0@60 1/0@61', minutes: 2, because: 'the time between does not count' },
+  { looks: '3/0@0 3/0@1 0/0@1.5 1/0@2', minutes: 1, because: 'nothing was missing in between' },
   { looks: '3/0@0 3/0@1 3/0@21 3/0@22', minutes: 2, because: 'nobody of this process looked for 20 minutes' },
   { looks: '3/0@0 3/0@1 0/0@2 1/0@62', minutes: 0, because: 'it is forgotten after an hour' },
 ])('tasks are missing for $minutes minutes after $looks: $because', ({ looks, minutes }) => {
@@ -105,15 +118,18 @@ it('tells when the service changed last if the first look of the process saw tas
   expect(counts.compare(seen(4, 2, -1_000), sight).shortage).toEqual({ lastedMs: 0, until: NOW });
 });
 
+it('sees a change by others after a list that was older than the last one', () => {
+  const counts = new DesiredCounts();
+  const look = (second: number, service: ReturnType<typeof seen>) =>
+    counts.compare(service, { now: plusMs(NOW, second * 1000), isSole: true });
+  look(0, seen(3, 0, 2));
+  look(60, seen(2, 0, 1));
+  expect(look(120, seen(4, 0, 3)).changedFrom).toBe(3);
+});
+
 it('leaves out what others change while a pause of the pool lasts', () => {
   const counts = new DesiredCounts();
-  const pause = {
-    kind: 'pause',
-    until: isoTime(plusMs(NOW, 2.5 * MINUTE)),
-    by: 'ann',
-    why: 'trial',
-  } as const;
-  const tags = Object.entries(tagsOfOverride(pause)).map(([key, value]) => ({ key, value }));
+  const tags = pausedFor(2.5);
   const froms = [0, 1, 2, 3].map((minute, at) => {
     const { changedFrom, changesByOthers } = counts.compare(
       { ...seen(at), tags },
@@ -149,4 +165,13 @@ it.each([
     if (word.endsWith('!')) counts.didSet(serviceArn, count);
   }
   expect(last).toBe(expected);
+});
+
+it('takes the count of a paused pool from the list, although the list may lag behind', () => {
+  const counts = new DesiredCounts();
+  const look = { now: NOW, isSole: true };
+  counts.compare({ ...seen(5), tags: pausedFor(9) }, look);
+  counts.willSet(serviceArn, 8);
+  counts.didSet(serviceArn, 8);
+  expect(counts.compare({ ...seen(5), tags: pausedFor(9) }, look).desiredCount).toBe(5);
 });

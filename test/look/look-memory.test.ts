@@ -41,6 +41,23 @@ describe('what a process remembers of its looks', () => {
     expect(memory.recall(at(from)).refused).toEqual([]);
   });
 
+  it('a refused request pauses on while later looks refuse others', () => {
+    const memory = new LookMemory();
+    const other = 'arn:other' as TaskArn;
+    memory.add({ now: at(0), mismatches: [], refused, pools: [] });
+    memory.add({ now: at(10), mismatches: [], refused: [{ task: other }], pools: [] });
+    expect(memory.recall(at(20)).refused).toEqual([task, other]);
+  });
+
+  it('a refusal of an hour ago makes no pause longer', () => {
+    const memory = new LookMemory();
+    memory.add({ now: at(0), mismatches: [], refused, pools: [] });
+    memory.add({ now: at(3_600), mismatches: [], refused: [], pools: [] });
+    memory.add({ now: at(3_610), mismatches: [], refused, pools: [] });
+    expect(memory.recall(at(3_669)).refused).toEqual([task]);
+    expect(memory.recall(at(3_670)).refused).toEqual([]);
+  });
+
   it.each([
     { wake: { second: 60, isOwn: undefined }, isSole: true, because: 'the schedule starts the next look' },
     {
@@ -61,6 +78,16 @@ describe('what a process remembers of its looks', () => {
       expect(memory.isSole).toBe(isSole);
     },
   );
+
+  it('is alone within an invocation, and does not know after one that did not rest', () => {
+    const memory = new LookMemory();
+    memory.rest(at(60));
+    memory.wake({ now: at(60), isOwn: undefined });
+    memory.wake({ now: at(61), isOwn: undefined });
+    expect(memory.isSole).toBe(false);
+    memory.add({ now: at(62), mismatches: [], refused: [], pools: [] });
+    expect(memory.isSole).toBe(true);
+  });
 
   it('does not know what happened after a message that it sent', () => {
     const memory = new LookMemory();
