@@ -140,6 +140,61 @@ describe('a scheduled invocation', () => {
     expect(saved).toBe(1);
   });
 
+  it('looks, saves and reads nothing more once it is aborted', async () => {
+    const lab = await startLab({ pools: [cpu], latencies: { boot: [90_000, 90_000] } });
+    lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 60_000 });
+    const over = new AbortController();
+    const done: string[] = [];
+    const record = { ready: async () => {}, restore: () => {}, save: async () => done.push('save') };
+    const past = { read: async () => void done.push('read') };
+    const clock = { now: () => lab.world.timeline.now(), sleep: async () => void done.push('sleep') };
+    await runLooks({
+      ports: { ...lab.ports(), record: record as never, past, clock },
+      config: lab.config,
+      remainingMs: () => 55_000,
+      signal: over.signal,
+      onLook: () => {
+        done.push('look');
+        over.abort();
+      },
+    });
+    expect(done).toEqual(['look']);
+  });
+
+  it('tells the memory until when it rests, and sleeps no negative time', async () => {
+    const lab = await startLab({ pools: [cpu], latencies: { boot: [90_000, 90_000] } });
+    lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 60_000 });
+    const { timeline } = lab.world;
+    const startedAt = timeline.now();
+    const { memory, ...ports } = lab.ports();
+    const rests: number[] = [];
+    if (memory !== undefined) memory.rest = (until) => void rests.push((until - startedAt) / 1000);
+    const slept: number[] = [];
+    const clock = {
+      now: () => timeline.now(),
+      sleep: async (ms: number) => {
+        slept.push(ms);
+        lab.pass(ms / 1000 + 1);
+      },
+    };
+    // its message is lost, which takes longer than the look may wait
+    const relay = {
+      ...{ isOpen: () => true, isDue: () => true, isOwn: () => true, rest: () => {} },
+      handOver: async () => {
+        lab.pass(11);
+        return false;
+      },
+    };
+    await runLooks({
+      ports: { ...ports, memory, relay: relay as never, clock },
+      config: lab.config,
+      remainingMs: () => 22_000 - (timeline.now() - startedAt),
+      onLook: () => {},
+    });
+    expect(slept).toEqual([0]);
+    expect(rests).toEqual([60]);
+  });
+
   it('continues when the report of a look throws', async () => {
     const lab = await startLab({ pools: [cpu] });
     lab.world.coderd.submitJob({ organization: 'default', tags: {}, durationMs: 60_000 });
@@ -148,6 +203,12 @@ describe('a scheduled invocation', () => {
     });
     expect(looks.length).toBeGreaterThan(1);
   });
+});
+
+it('an invocation that fails twice in the same way says so once', () => {
+  const { message, errors } = new InvocationError([{ message: 'a' }, { message: 'b' }, { message: 'a' }]);
+  expect(message).toBe('a\nb');
+  expect(errors).toHaveLength(3);
 });
 
 describe('a failing pool', () => {

@@ -15,6 +15,7 @@ import {
   aJob,
   aLease,
   aPool,
+  arnOf,
   aService,
   aTask,
   aTemplate,
@@ -154,7 +155,85 @@ it('is a look of the earliest time that coderd sent with its lists', async () =>
   expect(takenAt).toBe(ago(3 * SECOND));
 });
 
+it("is a look of AWS's time if coderd sent none, and of its own without both", async () => {
+  const coderd: Coderd = {
+    ...coderdOf(['default']).coderd,
+    jobs: async () => reading([]),
+    daemons: async () => reading([]),
+  };
+  const timed: Ecs = { ...ecs, services: async () => at([], ago(4 * SECOND)) };
+  expect((await observe({ coderd, ecs: timed, clock }, aConfig(aPool()))).takenAt).toBe(ago(4 * SECOND));
+  expect((await observed({ coderd }, aPool())).takenAt).toBe(clock.now());
+});
+
+it('reads the tasks of hidden services, and the protections of running tasks of services only', async () => {
+  const asked: unknown[] = [];
+  const cut = 'arn:aws:ecs:eu-central-1:1:service/coder/hidden';
+  const tasks = [
+    aTask({ taskArn: arnOf(1) }),
+    aTask({ taskArn: arnOf(2), group: 'service:hidden' }),
+    aTask({ taskArn: arnOf(3), group: 'service:others' }),
+    aTask({ taskArn: arnOf(4), lastStatus: 'PENDING' }),
+    aTask({ taskArn: arnOf(5), desiredStatus: 'STOPPED' }),
+  ];
+  const asking: Ecs = {
+    ...ecs,
+    services: async () => ({
+      ...reading([aService({ serviceName: 'Stack-cpu' })]),
+      leftOut: [
+        { row: cut, why: 'no count' },
+        { row: 'row 3', why: 'no ARN' },
+      ],
+    }),
+    tasks: async (services) => {
+      asked.push(services.map(({ serviceName }) => serviceName));
+      return reading(tasks);
+    },
+    protections: async (arns) => {
+      asked.push(arns);
+      return reading([]);
+    },
+  };
+  await observe({ coderd: coderdOf([]).coderd, ecs: asking, clock }, aConfig(aPool()));
+  expect(asked).toEqual([
+    ['Stack-cpu', 'hidden'],
+    [arnOf(1), arnOf(2)],
+  ]);
+});
+
+it('asks for secrets that are older than the oldest task that has not stopped', async () => {
+  const wanted: unknown[] = [];
+  const secrets: SecretList = {
+    entries: async (all) => {
+      wanted.push(...all.map(({ oldestTaskAt }) => oldestTaskAt));
+      return reading([]);
+    },
+  };
+  const tasks = [
+    aTask({ taskArn: arnOf(1), createdAt: ago(9 * MINUTE), lastStatus: 'STOPPED' }),
+    aTask({ taskArn: arnOf(2), createdAt: ago(5 * MINUTE) }),
+    aTask({ taskArn: arnOf(3), createdAt: ago(3 * MINUTE) }),
+    aTask({ taskArn: arnOf(4), createdAt: ago(7 * MINUTE), group: 'service:others' }),
+  ];
+  const asking: Ecs = {
+    ...ecs,
+    services: async () => reading([aService()]),
+    tasks: async () => reading(tasks),
+  };
+  await observe({ coderd: coderdOf([]).coderd, ecs: asking, secrets, clock }, aConfig(aPool()));
+  expect(wanted).toEqual([ago(5 * MINUTE)]);
+});
+
 describe('unreadable organizations', () => {
+  it('have failed lists while the list of organizations is cut: absence proves nothing', async () => {
+    const own = coderdOf([]);
+    const cut: Reading<never> = { status: 'truncated', error: 'too many', items: [] };
+    const { coder } = await observed({ coderd: { ...own.coderd, organizations: async () => cut } }, aPool());
+    expect(coder.organizations).toMatchObject([
+      { jobs: { status: 'failed', error: 'too many' }, daemons: { status: 'failed', error: 'too many' } },
+    ]);
+  });
+
   it('stay distinct: their pools are not reported as duplicates', async () => {
     const own = coderdOf([]);
     const failed: Reading<never> = { status: 'failed', error: 'no answer from coderd', items: [] };
@@ -275,11 +354,21 @@ describe('the license', () => {
     ...ecs,
     services: async () => reading([aService()]),
     tasks: async () => reading([aTask()]),
-    protections: async () => reading([lease]),
   };
   const own = aDaemon({ name: `cpu-${taskIdOf(1)}` });
 
-  it.each<{ daemons: Reading<Daemon>; doubts: boolean; because: string }>([
+  it.each<{
+    daemons: Reading<Daemon>;
+    license?: 'not_entitled';
+    released?: true;
+    doubts: boolean;
+    because: string;
+  }>([
+    {
+      ...{ daemons: at([], NOW), license: 'not_entitled', doubts: false },
+      because: 'coderd has said that there is none',
+    },
+    { daemons: at([], NOW), released: true, doubts: false, because: 'the task has no lease any more' },
     { daemons: at([], NOW), doubts: true, because: 'coderd may have refused the daemon of a leased task' },
     { daemons: at([own], NOW), doubts: false, because: 'coderd lists the daemon of each leased task' },
     {
@@ -292,17 +381,18 @@ describe('the license', () => {
       doubts: false,
       because: 'the list has not all rows',
     },
-  ])('is asked for again ($doubts): $because', async ({ daemons, doubts }) => {
+  ])('is asked for again ($doubts): $because', async ({ daemons, doubts, released, license }) => {
     const asked: boolean[] = [];
+    const protections = async () => reading([released ? { ...lease, protectionEnabled: false } : lease]);
     const coderd: Coderd = {
       ...coderdOf(['default']).coderd,
       daemons: async () => daemons,
       license: async (_, isDoubted) => {
         asked.push(isDoubted);
-        return { license: 'entitled' };
+        return { license: license ?? 'entitled' };
       },
     };
-    await observe({ coderd, ecs: clusters, clock }, aConfig(aPool()));
+    await observe({ coderd, ecs: { ...clusters, protections }, clock }, aConfig(aPool()));
     expect(asked).toEqual(doubts ? [false, true] : [false]);
   });
 });
