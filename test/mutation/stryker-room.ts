@@ -25,12 +25,31 @@ async function listMutants({ sources }: Room): Promise<readonly Change[]> {
   return [...new Map(changes.map((change) => [keyOf(change), change])).values()];
 }
 
-/** Tests a sample of the room's mutants. */
+/** Tests a sample of the room's mutants: with its quick tests, and what they do not notice with all its tests. */
 export async function mutateTypeScript(
   room: Room,
   { count, seed, folder }: Sample,
 ): Promise<readonly Outcome[]> {
   const chosen = choose(await listMutants(room), count, seed);
+  const first = room.quick === undefined ? [] : await testMutants(chosen, room.quick, folder);
+  const noticed = first.filter(([, status]) => status !== 'survived');
+  const known = new Set(noticed.map(([change]) => keyOf(change)));
+  const left = chosen.filter((change) => !known.has(keyOf(change)));
+  const rest = left.length === 0 ? [] : await testMutants(left, room.tests, folder);
+  const isRefused = makeCompiler(join(folder, 'types'));
+  return [...noticed, ...rest].map(([change, status]) => ({
+    place: `${change.fileName}:${change.location.start.line + 1}:${change.location.start.column + 1}`,
+    change: `${change.mutatorName}: ${change.replacement}`,
+    status: status === 'survived' && isRefused(change) ? 'refused' : status,
+  }));
+}
+
+/** What became of each of the mutants, by these tests. */
+async function testMutants(
+  chosen: readonly Change[],
+  tests: readonly string[],
+  folder: string,
+): Promise<readonly (readonly [Change, Status])[]> {
   const keys = new Set(chosen.map(keyOf));
   const options = {
     // the ranges keep the first run short; one may hold smaller mutants, which the checker leaves out
@@ -54,21 +73,11 @@ export async function mutateTypeScript(
     logLevel: 'error' as LogLevel,
   } satisfies PartialStrykerOptions;
   // the option `testFiles` would switch mutants on too late for what a module computes when it is loaded
-  process.env.MUTATED_ROOM_TESTS = room.tests.join(' ');
+  process.env.MUTATED_ROOM_TESTS = tests.join(' ');
   const results = await new Stryker(options).runMutationTest();
-  const isRefused = makeCompiler(join(folder, 'types'));
-  return results.flatMap((result) => {
-    const change = changeOf(result);
-    if (!keys.has(keyOf(change))) return [];
-    const { line, column } = result.location.start;
-    return [
-      {
-        place: `${change.fileName}:${line}:${column}`,
-        change: `${change.mutatorName}: ${change.replacement}`,
-        status: STATUS.get(result.status) ?? (isRefused(change) ? 'refused' : 'survived'),
-      },
-    ];
-  });
+  return results
+    .map((result) => [changeOf(result), STATUS.get(result.status) ?? 'survived'] as const)
+    .filter(([change]) => keys.has(keyOf(change)));
 }
 
 const STATUS: ReadonlyMap<string, Status> = new Map([
