@@ -30,10 +30,10 @@ const JOBS = [
 type Refusing = (query: URLSearchParams) => readonly string[];
 
 /** As the draft does: filters are in `q`, `limit=0` is 100, and other parameters are ignored. */
-function draft(query: URLSearchParams) {
+function draft(query: URLSearchParams, jobs = JOBS) {
   const [key, values = ''] = (query.get('q') ?? '').split(':');
   const wanted = new Set(values.split(','));
-  const found = JOBS.filter((job) => !key || wanted.has(key === 'id' ? job.id : job.status));
+  const found = jobs.filter((job) => !key || wanted.has(key === 'id' ? job.id : job.status));
   return { jobs: found.slice(0, Number(query.get('limit')) || 100), count: found.length, count_cap: 2000 };
 }
 
@@ -72,11 +72,39 @@ describe('the list of jobs of coder#27919', () => {
     expect(queries).toEqual(['status limit', 'q limit']);
   });
 
-  it('has the open jobs if it refuses the parameters of today', async () => {
-    const { coderd } = await coderdThat(draft, (query) => (query.has('status') ? ['status'] : []));
+  it('has the open jobs if it refuses the parameters of today, and is never read without a filter', async () => {
+    const { coderd, queries } = await coderdThat(draft, (query) => (query.has('status') ? ['status'] : []));
     const jobs = await coderd.jobs(organization, BUILD);
     expect(jobs.status).toBe('ok');
     expect(idsOf(jobs.items)).toEqual(['waits', 'runs']);
+    expect(queries).toEqual(['status limit', 'q limit']);
+  });
+
+  it('has all open jobs, although a limit of 0 is 100 there', async () => {
+    const many = Array.from({ length: 130 }, (_, index) => row(`waits-${index}`, 'pending'));
+    const { coderd } = await coderdThat((query) => draft(query, many));
+    const jobs = await coderd.jobs(organization, BUILD);
+    expect({ status: jobs.status, jobs: jobs.items.length }).toEqual({ status: 'ok', jobs: 130 });
+  });
+
+  it('is truncated if it refuses the limit, whatever coderd counts', async () => {
+    const { coderd } = await coderdThat(
+      (query) => ({ ...draft(query), count: 2 }),
+      (query) => (query.has('q') && query.has('limit') ? ['limit'] : []),
+    );
+    const jobs = await coderd.jobs(organization, BUILD);
+    expect(jobs.status).toBe('truncated');
+    expect(jobs.error).toContain('coderd refuses limit');
+  });
+
+  it('counts a row that cannot be read as listed', async () => {
+    const { coderd } = await coderdThat((query) => {
+      const { jobs, ...rest } = draft(query);
+      return { ...rest, jobs: jobs.map((job) => (job.id === 'runs' ? { id: 'runs' } : job)) };
+    });
+    const jobs = await coderd.jobs(organization, BUILD);
+    expect(jobs).toMatchObject({ status: 'truncated', leftOut: [{ row: 'runs' }] });
+    expect(jobs.error).not.toContain('coderd counts');
   });
 
   it('has jobs by id', async () => {
@@ -88,9 +116,10 @@ describe('the list of jobs of coder#27919', () => {
   });
 
   it('has past jobs', async () => {
-    const { http } = await coderdThat(draft);
+    const { http, queries } = await coderdThat(draft);
     const since = { since: 0 as EpochMs, build: BUILD, schema: jobSchema };
     expect((await readJobsSince(http, organization, since)).jobs).toHaveLength(JOBS.length);
+    expect(new Set(queries)).toEqual(new Set(['limit']));
   });
 
   it('is truncated if it has fewer jobs than coderd counts', async () => {
@@ -127,9 +156,10 @@ describe('a parameter that coderd refuses is named and left out of', () => {
 });
 
 it('another refusal fails the list, and names the parameter', async () => {
-  const { coderd } = await coderdThat(list, () => ['organization']);
+  const { coderd, queries } = await coderdThat(list, () => ['organization']);
   const jobs = await coderd.jobs(organization, BUILD);
   expect(jobs.status).toBe('failed');
+  expect(queries).toHaveLength(1);
   expect(jobs.error).toMatch(
     /coderd answered 400: Invalid query parameters\. organization: "organization" is not/,
   );

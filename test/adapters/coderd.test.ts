@@ -16,7 +16,7 @@ import type { EpochMs, JobId, OrganizationId } from '../../lambda/decision/model
 import { compareVersion } from '../../lambda/decision/model/version.ts';
 import type { Organization } from '../../lambda/look/ports.ts';
 import { START } from '../support/lab.ts';
-import { NOW, SECOND } from '../support/parts.ts';
+import { aJob, jobId, NOW, SECOND } from '../support/parts.ts';
 import { coderdClient, makeCertificate, serve as servePlain, serveTls } from '../support/servers.ts';
 
 const certificate = makeCertificate();
@@ -75,6 +75,30 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
         expect(jobs.takenAt).toBe(START);
       },
     );
+
+    it.each([
+      { version: 'v2.25.0', asks: [undefined, undefined], because: 'it refuses the parameters' },
+      { version: 'v2.30.0', asks: ['true', '1h'], because: 'it leaves offline daemons out by default' },
+    ])('ask coderd $version for offline daemons as $asks: $because', async ({ version, asks }) => {
+      const { urls, coderd } = await worldOf(version);
+      const [own] = (await coderd.organizations()).items;
+      if (own === undefined) throw new Error('no organization');
+      await coderd.daemons(own, { version });
+      const query = new URL(urls.at(-1) ?? '', 'http://coderd').searchParams;
+      expect(['offline', 'max_age'].map((name) => query.get(name) ?? undefined)).toEqual(asks);
+    });
+
+    it('ask for no more than 100 jobs that have left the queue', async () => {
+      const own = adapter('http://127.0.0.1:1');
+      const at = (ms: number) => (START + ms) as EpochMs;
+      const jobs = Array.from({ length: 150 }, (_, index) =>
+        aJob({ id: jobId(`job-${index}`), created_at: START }),
+      );
+      const nothing = { status: 'ok', items: [] } as const;
+      const seen = { jobs: { status: 'ok', items: jobs } as const, previousJobs: nothing, now: START };
+      own.recentJobs(organization, { ...seen, workspaces: undefined });
+      expect(own.gone(organization, { ...nothing, takenAt: at(40 * 60_000) })).toHaveLength(100);
+    });
 
     it('name the needed version if coderd is too old to list jobs', async () => {
       const { coderd } = await worldOf('v2.19.3');

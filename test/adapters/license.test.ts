@@ -33,6 +33,15 @@ describe('the license', () => {
     expect(await license.at(unlicensedAt)).toEqual({ license: 'not_entitled', unlicensedAt });
   });
 
+  it('is read again once the clock has stepped back by an hour', async () => {
+    const { license, asked } = await start();
+    await license.at(plusMs(START, HOUR_MS));
+    await license.at(plusMs(START, 1));
+    expect(asked()).toBe(1);
+    await license.at(START);
+    expect(asked()).toBe(2);
+  });
+
   it('is read again if it is doubted, and while it is missing', async () => {
     const { lab, license, asked } = await start();
     await license.at(START);
