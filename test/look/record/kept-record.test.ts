@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { EpochMs, OrganizationId } from '../../../lambda/decision/model/brands.ts';
 import { HOUR_MS as HOUR } from '../../../lambda/decision/model/units.ts';
 import type { RecordStore, StockRecord } from '../../../lambda/look/stock/kept-record.ts';
-import { KeptRecord } from '../../../lambda/look/stock/kept-record.ts';
+import { KeptRecord, MOST_BUILDS, withNewestBuilds } from '../../../lambda/look/stock/kept-record.ts';
 import { MINUTE, NOW } from '../../support/parts.ts';
 
 const known = (upTo: number): StockRecord => ({
@@ -190,12 +190,41 @@ it('reports a failed write once an hour, and writes then', async () => {
 });
 
 it('goes on when its clock steps back', async () => {
-  let saved = NOTHING;
+  let saved = MORE;
   const { requests, lookAt } = start({ saved: () => saved });
   await lookAt(0);
-  saved = MORE;
+  saved = NOTHING;
   await lookAt(-2 * (HOUR / MINUTE));
-  expect(requests).toEqual(['read', 'write']);
+  expect(requests).toEqual(['read', 'write', 'write']);
+});
+
+it('writes every six hours when the pools of a rule were seen, though nothing else is new', async () => {
+  let hours = 0;
+  const seenAt = () => (hours * HOUR) as EpochMs;
+  const saved = (): StockRecord => {
+    const choice = { pools: [], seenAt: seenAt() } as unknown as StockRecord['choices'][number];
+    return { ...NOTHING, choices: [choice] };
+  };
+  const { requests, lookAt } = start({ saved });
+  for (hours of [0, 5, 6, 11, 12]) await lookAt(hours * 60);
+  expect(requests).toEqual(['read', 'write', 'write', 'write']);
+});
+
+it('keeps the newest builds, and as many of each tag set as are asked for', () => {
+  const builds = (count: number, first: number) =>
+    Array.from({ length: count }, (_, index) => ({ at: first + index, tookMs: 1 }));
+  const logs = [
+    { tags: { scope: 'organization', owner: '' }, builds: builds(MOST_BUILDS + 3, 100) },
+    { tags: { scope: 'organization', owner: '', size: 'big' }, builds: builds(4, 0) },
+  ];
+  const record: StockRecord = {
+    ...NOTHING,
+    organizations: [{ id: 'data' as OrganizationId, upTo: 0, logs }],
+  };
+  const kept = (ofEach?: number) =>
+    withNewestBuilds(record, ofEach).flatMap(({ logs }) => logs.map(({ builds: { length } }) => length));
+  expect(kept()).toEqual([MOST_BUILDS, 0]);
+  expect(kept(2)).toEqual([MOST_BUILDS, 2]);
 });
 
 it('awaits the record until the store has answered, and the answer has come into effect', async () => {

@@ -105,6 +105,18 @@ describe('the looks of a minute', () => {
     expect(deployed.looksAt).toEqual([0, 10.2, 60, 70.2, 80.4, 90.6, 100.8, 111]);
   });
 
+  it.each([
+    { until: 60, dueAt: 9.5, because: 'after a rest of ten seconds, less what clocks differ' },
+    { until: 5, dueAt: 4.5, because: 'before the minute of the rest ends' },
+  ])('a message is due again at $dueAt s: $because', ({ until, dueAt }) => {
+    const relay = new Relay({ send: async () => {} }, () => {});
+    const time = (seconds: number) => plusMs(START, seconds * 1_000);
+    relay.rest({ until: time(until), now: time(0) });
+    const message = { sentAt: time(1), until: time(120) };
+    expect(relay.isDue(message, time(dueAt - 0.1))).toBe(false);
+    expect(relay.isDue(message, time(dueAt))).toBe(true);
+  });
+
   it('go on with the newest message that a process has sent, not before its time', async () => {
     const relay = new Relay({ send: async () => {} }, () => {});
     const time = (seconds: number) => plusMs(START, seconds * 1000);
