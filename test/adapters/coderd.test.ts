@@ -529,6 +529,34 @@ it('waits until the date of Retry-After by the injected clock', async () => {
 });
 
 it.each([
+  { once: true, requests: 1, because: 'it changes coderd, and may have done so' },
+  { once: false, requests: 3, because: 'it only reads' },
+])('sends a request $requests times that coderd answers with 503: $because', async ({ once, requests }) => {
+  let sent = 0;
+  const url = await servePlain((_, response) => {
+    sent += 1;
+    response.writeHead(503).end();
+  });
+  const patience = { ...PATIENCE_OF_A_LOOK, firstRetryMs: 1 };
+  const client = coderdClient(url, { token: { read: async () => new Secret('token') }, patience });
+  const { statusCode } = await client.answer({ method: 'POST', path: '/api/v2/x', body: '{}', once });
+  expect({ statusCode, sent }).toEqual({ statusCode: 503, sent: requests });
+});
+
+it('makes no second try after the signal has aborted', async () => {
+  const over = new AbortController();
+  let tries = 0;
+  const act = async () => {
+    tries += 1;
+    over.abort();
+    return { statusCode: 503, headers: {} };
+  };
+  const limits = { retryMs: 5_000, firstRetryMs: 1, signal: over.signal, now: () => NOW };
+  expect(await withRetries(act, limits)).toMatchObject({ statusCode: 503 });
+  expect(tries).toBe(1);
+});
+
+it.each([
   { version: 'v2.30.0+3006da5', than: '2.26', expected: 4 },
   { version: '2.26.1', than: '2.26', expected: 0 },
   { version: 'v2.9.0', than: '2.19', expected: -10 },

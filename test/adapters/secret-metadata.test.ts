@@ -287,3 +287,46 @@ describe('the names that one list filters by', () => {
     if (expected.length === 0) expect(prefixes).toEqual([]);
   });
 });
+
+describe('the list of secrets', () => {
+  const row = (Name: string) => ({ ARN: `arn:${Name}`, Name, Tags: [] });
+  const client = (answer: (filters: unknown) => object) =>
+    Object.assign(new SecretsManagerClient({}), {
+      send: async ({ input }: { input: { Filters?: unknown } }) => answer(input.Filters),
+    });
+
+  it('fails if a row cannot be read: the secret of a pool may be one of those', async () => {
+    const list = new SecretMetadata(client(() => ({ SecretList: [row('a'), { Name: 'b' }] })));
+    const { status, items, error } = await list.entries([wanted('a', now()), wanted('b', now())], now());
+    expect({ status, names: items.map(({ Name }) => Name) }).toEqual({ status: 'failed', names: ['a'] });
+    expect(error).toContain('"b"');
+  });
+
+  it('is forbidden, and not stale, once the role may not read it any more', async () => {
+    let isAllowed = true;
+    const denied = Object.assign(new Error('no'), { name: 'AccessDeniedException' });
+    const answer = () => {
+      if (!isAllowed) throw denied;
+      return { SecretList: [row('a')] };
+    };
+    const list = new SecretMetadata(client(answer));
+    expect((await list.entries([wanted('a', now())], now())).status).toBe('ok');
+    isAllowed = false;
+    lab.pass(60);
+    expect(await list.entries([wanted('a', now())], now())).toMatchObject({ status: 'forbidden', items: [] });
+  });
+
+  it('has no filter if the names have no common beginning', async () => {
+    const names = Array.from({ length: 11 }, (_, index) => `${String.fromCharCode(97 + index)}/key`);
+    const filters: unknown[] = [];
+    const list = new SecretMetadata(
+      client((given) => {
+        filters.push(given);
+        return { SecretList: names.map(row) };
+      }),
+    );
+    const all = names.map((name) => wanted(name, now()));
+    expect((await list.entries(all, now())).items).toHaveLength(11);
+    expect(filters).toEqual([[]]);
+  });
+});
