@@ -160,7 +160,7 @@ function requestedAt({ sets, made: minutes }: Row): string {
     const action = { kind: 'set-desired', pool: poolName('cpu'), from, to, why };
     const seen = made.filter(({ createdAt = 0 }) => createdAt < at(minute));
     const applied = [action] as unknown as LookResult['outcome']['applied'];
-    requests.add(snapshotAt(minute, seen), applied, { durationMs: 0, oldest: at(-60) });
+    requests.add(snapshotAt(minute, seen), applied, { durationMs: 0, oldest: at(minute - 60) });
   }
   const last = snapshotAt(59, made.toReversed());
   const found = requests.ofTasks(last, indexServing(last));
@@ -176,6 +176,7 @@ it.each(table<Row>`
   0 0 3, 5 3 0, 40 0 1   | 41      | '40'     | a lower count took back the first request
   0 0 3, 5 3 2, 40 2 3   | 1 2 41  | 0 0 40   | a lower count took back the one task that ECS had not made
   0 0 3, 5 3 2, 40 2 3   | 1 41 42 | 0 0 40   | a lower count took back one of the two tasks that ECS had not made
+  0 0 1, 61 1 2          | 62      | '61'     | a request of an hour ago is forgotten
   0 1 2 kept, 5 2 3      | 6       | '5'      | a count that was raised to the tasks that exist made none
 `)('the request that made a task is found: $because', (row) => {
   expect(requestedAt(row)).toBe(row.expected);
