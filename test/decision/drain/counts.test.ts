@@ -70,6 +70,7 @@ const rising = table<Row>`
   tasks                        | desired | wanted | doubt | deployments     | expected | because
   2 working                    | 2       | 3      |       |                 | '3'      | one more is wanted
   1 working, 1 leaving, 1 left | 3       | 2      |       |                 | 4 includes-leaving(2) | those that leave and have left still fill places
+  1 working, 1 leaving         | 3       | 2      |       |                 | '3'      | a count that stays adds nothing for them
   1 working, 1 leaving, 1 replacing | 2   | 2      |       |                 | '3'      | a task that waits for its replacement has a reason of its own
   2 working                    | 2       | 3      | true  |                 | '3'      | doubt does not hold scale-out
   2 working                    | 2       | 3      |       | UNKNOWN UNKNOWN | '3'      | nor does a deployment
@@ -104,6 +105,8 @@ const falling = table<Row>`
   1 working, 1 left               | 2       | 1      |       | IN_PROGRESS | 2 holding-for-deployment   | a deployment chooses the tasks that it stops
   1 working                       | 3       | 1      |       | IN_PROGRESS | 3 holding-for-deployment   | whatever is not there may be on its way
   1 working, isHeldBack           | 3       | 1      |       | IN_PROGRESS | '1'                        | missing tasks will not come
+  1 working, 3 left, isHeldBack   | 3       | 1      |       | IN_PROGRESS | 3 holding-for-deployment   | a count that gives tasks up is never raised for those that have left
+  1 working, 1 starting, 1 left, 1 exposed | 3 | 2   | true  |             | 3 holding-for-doubt        | the task without a lease matters only where starts keep failing
   1 working, 1 left, isHeldBack   | 2       | 1      |       |             | 1 tasks-left(1)            | the count follows there too
   1 working, 1 left               | 2       | 1      |       | COMPLETED COMPLETED | 2 holding-for-deployment   | the older one still has tasks
   1 working, 1 left               | 2       | 1      | true  | IN_PROGRESS | 2 holding-for-deployment holding-for-doubt | each one is reported
