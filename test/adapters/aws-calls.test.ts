@@ -1,5 +1,6 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describeAwsError } from '../../lambda/adapters/shared/aws-calls.ts';
 import { SqsQueue } from '../../lambda/adapters/sqs-queue.ts';
 import { type Connection, type ConnectOptions, connect } from '../../lambda/connect.ts';
 import type { EpochMs } from '../../lambda/decision/model/brands.ts';
@@ -111,4 +112,15 @@ it.each([
   { name: 'a body without its times', event: eventOf('{"until":1}') },
 ])('a payload with $name is refused', ({ event }) => {
   expect(() => parsePayload(event)).toThrow(PayloadError);
+});
+
+it.each([
+  {
+    cause: Object.assign(new Error('no'), { name: 'AccessDeniedException' }),
+    ...{ reason: 'AccessDeniedException: no', isForbidden: true },
+  },
+  { cause: new TypeError('fetch failed'), reason: 'TypeError: fetch failed', isForbidden: false },
+  { cause: 'broken', reason: 'broken', isForbidden: false },
+])('describes an error of AWS as $reason, and as forbidden: $isForbidden', ({ cause, ...expected }) => {
+  expect(describeAwsError(cause)).toEqual(expected);
 });

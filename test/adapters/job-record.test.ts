@@ -126,6 +126,11 @@ describe('the record of one job', () => {
       expected: { status: 'running', ...OF_WORKSPACE },
     },
     {
+      scenario: 'takes a new status of a job that has come no further',
+      looks: [{ jobs: [RUNNING] }, { jobs: [{ ...RUNNING, status: 'canceling' }] }],
+      expected: { status: 'canceling' },
+    },
+    {
       scenario: 'takes the status of a pending job that was canceled',
       looks: [{ jobs: [PENDING] }, { workspaces: [built({ status: 'canceled', completed_at: NOW })] }],
       expected: { status: 'canceled', completed_at: NOW },

@@ -316,6 +316,27 @@ describe('the list of secrets', () => {
     expect(await list.entries([wanted('a', now())], now())).toMatchObject({ status: 'forbidden', items: [] });
   });
 
+  it.each([
+    { secrets: [undefined], filters: ['tag-key'], because: 'managed secrets have a tag' },
+    { secrets: ['a'], filters: ['name'], because: 'others are known by name' },
+    { secrets: ['a', undefined], filters: ['name', 'tag-key'], because: 'filters are joined by AND' },
+  ])('of $secrets is asked for by $filters: $because', async ({ secrets, filters }) => {
+    const asked: unknown[] = [];
+    const answer = (given: unknown) => {
+      asked.push(given);
+      return { SecretList: [] };
+    };
+    const all = secrets.map((secret) => wanted(secret, now()));
+    await new SecretMetadata(client(answer)).entries(all, now());
+    expect(asked).toMatchObject(filters.map((Key) => [{ Key }]));
+  });
+
+  it('is asked for by ten names as they are, and by fewer beginnings of more names in any order', () => {
+    const names = ['j', 'b/2', 'i', 'h', 'b/1', 'g', 'f', 'e', 'd', 'c'];
+    expect(namePrefixes(names)).toEqual(names.toSorted());
+    expect(namePrefixes([...names, 'a'])).toEqual(['a', 'b/', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']);
+  });
+
   it('has no filter if the names have no common beginning', async () => {
     const names = Array.from({ length: 11 }, (_, index) => `${String.fromCharCode(97 + index)}/key`);
     const filters: unknown[] = [];

@@ -136,7 +136,7 @@ function withBuilds(record: StockRecord, mostCharacters: number): string {
   const ofEach = OF_EACH.find(isSmall) ?? 0;
   const least = pack(record, NO_BUILDS, ofEach).length;
   for (let kept = times.length; ; ) {
-    const after = kept === 0 ? NO_BUILDS : (times[kept] ?? Number.NEGATIVE_INFINITY);
+    const after = times[kept] ?? Number.NEGATIVE_INFINITY;
     const text = pack(record, after, ofEach);
     if (text.length <= mostCharacters) return text;
     const share = (mostCharacters - least) / (text.length - least);
