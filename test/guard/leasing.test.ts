@@ -163,6 +163,10 @@ describe.concurrent.each(GUARD_SHELLS)(
         agent.behaves();
         agent.onCall = () => {};
         await trace.until('guard: working');
+        expect(trace.having('guard: leasing')).toEqual([
+          'guard: leasing started',
+          'guard: leasing lease-not-seen',
+        ]);
       },
     );
 
