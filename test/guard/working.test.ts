@@ -136,9 +136,20 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     agent.expiresAt -= 36 * HOUR_MS;
     await trace.until('guard: draining asked');
     await trace.until('agent: look', { times: 3, from: trace.events.length });
-    expect(trace.having('agent: protect 1380')).toEqual([]);
+    expect(trace.having('agent: protect')).toEqual(['agent: protect 2880']);
     agent.expiresAt -= SECOND_MS;
-    await trace.until('agent: protect 1380');
+    await trace.until('agent: protect', { times: 2 });
+    expect(trace.having('agent: protect')).toEqual(['agent: protect 2880', 'agent: protect 1380']);
+  });
+
+  test('holds the lease as leaving, never as working, once it is gone', async ({ working }) => {
+    const guard = await working({ shell });
+    const { trace, agent } = guard;
+    guard.giveJob();
+    agent.leaves(0);
+    await trace.until('guard: draining lease-gone');
+    await trace.until('agent: look', { times: 3, from: trace.events.length });
+    expect(trace.having('agent: protect')).toEqual(['agent: protect 2880', 'agent: protect 1380']);
   });
 
   test('reads dates of any digits', async ({ working }) => {
