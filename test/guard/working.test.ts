@@ -208,8 +208,10 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     await trace.until('guard: draining');
     expect(trace.having('guard: draining')).toEqual(['guard: draining blind']);
     expect(trace.having('agent: protect 1380')).toEqual([]);
+    const from = trace.events.length;
     agent.behaves();
-    await trace.until('agent: protect 1380');
+    await trace.until('agent: protect', { from });
+    expect(trace.having('agent: protect', from)[0]).toBe('agent: protect 1380');
     await trace.until('guard: draining sees-again');
     expect(guard.isDaemonAlive()).toBe(true);
   });
@@ -224,6 +226,25 @@ describe.concurrent.each(GUARD_SHELLS)('a guard at work, under $name', ({ isMiss
     };
     await trace.until('agent: protect', { times: 7 });
     expect(trace.having('guard: draining')).toEqual([]);
+  });
+
+  test('drains once ECS has refused two renewals in a row', async ({ working }) => {
+    const guard = await working({ shell, intervalsMs: AT_EVERY_LOOK });
+    const { trace, agent } = guard;
+    guard.giveJob();
+    const from = trace.events.length;
+    agent.misbehaves('protect', BLOCKED, 2);
+    await trace.until('guard: draining refused-twice');
+    await trace.until('daemon: SIGTERM');
+    const renewals = trace.having('agent: protect 2880', from);
+    expect(renewals.length).toBeGreaterThanOrEqual(2);
+    expect(renewals.length).toBeLessThanOrEqual(3);
+  });
+
+  test('exits with its code although a stop comes as it ends', async ({ working }) => {
+    const guard = await working({ shell, prelude: STOP_AS_IT_ENDS, intervalsMs: { DIED: 0 } });
+    guard.crashDaemon(70);
+    await guard.trace.until('exit 70');
   });
 
   test('treats no other failure as a drain request', async ({ working }) => {
@@ -434,6 +455,14 @@ function doings({ events }: Trace, from: number, to?: number): readonly string[]
     return [word === 'slept' ? word : `sleeps ${jittered} s`];
   });
 }
+
+/** A prelude in which a stop comes while the guard logs that it ends. */
+const STOP_AS_IT_ENDS = `timeout() {
+  shift
+  "$@"
+  case $* in *ended*) kill -s TERM $$ ;; esac
+}
+`;
 
 /** A prelude that tells how long the guard sleeps, and makes it short. The test must see it apart from the calls. */
 const SLEEP_THAT_TELLS = `sleep() {
