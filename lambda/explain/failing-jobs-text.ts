@@ -8,7 +8,7 @@ type FailingJobs = FindingOf<'jobs-about-to-fail'>;
 export function failingJobsText(finding: FailingJobs): string {
   const { organization, tags, jobs, of, failsAt, assumedMs } = finding;
   const many =
-    jobs === of ? some(of, 'pending job') : `about ${Math.min(of, rounded(jobs))} of ${of} pending jobs`;
+    jobs === of ? some(of, 'pending job') : `about ${Math.min(of - 1, rounded(jobs))} of ${of} pending jobs`;
   const isAssumed = assumedMs !== null && jobs < of;
   const assumed = isAssumed ? `, assuming builds of ${ageText(assumedMs / 1000)}` : '';
   return [

@@ -87,7 +87,7 @@ const WORDS: {
   'worker-unknown': ({ organization, jobs, jobIds, pools }) => {
     const rest = jobs > jobIds.length ? ` and ${jobs - jobIds.length} more` : '';
     const held = pools.length === 0 ? '' : ` Until then ${few(pools)} will not scale in.`;
-    return `organization "${organization}": coderd lists ${some(jobs, 'running job')} (${jobIds.join(', ')}${rest}), but not the daemons that run them. Wait until these jobs end, or cancel them.${held} Somebody deleted a provisioner key or restored a backup`;
+    return `organization "${organization}": coderd lists ${some(jobs, 'running job')} (${jobIds.join(', ')}${rest}), but not ${jobs === 1 ? 'the daemon that runs it. Wait until this job ends, or cancel it' : 'the daemons that run them. Wait until these jobs end, or cancel them'}.${held} Somebody deleted a provisioner key or restored a backup`;
   },
   'server-too-old': ({ version, oldest }) =>
     `coderd ${version} is too old: the autoscaler needs the provisioner jobs API of ${oldest} or newer. It changes nothing until you upgrade coderd`,
@@ -106,7 +106,7 @@ const WORDS: {
       times && `heartbeats looked too old from ${timeText(times.since)} to ${timeText(times.until)}. `;
     const now =
       unseen === 0
-        ? `At this look coderd has seen all ${some(daemons, 'daemon')} with a lease`
+        ? `At this look coderd has seen ${daemons === 1 ? 'the one daemon' : `all ${daemons} daemons`} with a lease`
         : `coderd has not seen ${unseen} of ${some(daemons, 'daemon')} with a lease for over 90 s`;
     return `organization "${organization}": ${again ?? ''}${now}. coderd writes a heartbeat each minute, so these daemons may live. Compare the clocks of coderd's replicas and its database. For a minute such a daemon counts for floors and stock, but not for waiting jobs`;
   },

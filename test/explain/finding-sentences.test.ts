@@ -157,7 +157,7 @@ const FINDINGS: { readonly [Code in Exclude<Finding['code'], ListCode>]: readonl
   'worker-unknown': [
     [
       { organization, jobs: 1, jobIds: [jobId('job-1')], pools: [] },
-      'organization "default": coderd lists 1 running job (job-1), but not the daemons that run them. Wait until these jobs end, or cancel them. Somebody deleted a provisioner key or restored a backup',
+      'organization "default": coderd lists 1 running job (job-1), but not the daemon that runs it. Wait until this job ends, or cancel it. Somebody deleted a provisioner key or restored a backup',
     ],
     [
       { organization, jobs: 3, jobIds: [jobId('job-1'), jobId('job-2')], pools: [pool] },
@@ -181,7 +181,7 @@ const FINDINGS: { readonly [Code in Exclude<Finding['code'], ListCode>]: readonl
     ],
     [
       { organization, daemons: 1, unseen: 0, times: { since: AT, until: LATER } },
-      'organization "default": heartbeats looked too old from 20 November 2026 09:00:00 UTC to 20 November 2026 10:00:00 UTC. At this look coderd has seen all 1 daemon with a lease. coderd writes a heartbeat each minute, so these daemons may live. Compare the clocks of coderd\'s replicas and its database. For a minute such a daemon counts for floors and stock, but not for waiting jobs',
+      'organization "default": heartbeats looked too old from 20 November 2026 09:00:00 UTC to 20 November 2026 10:00:00 UTC. At this look coderd has seen the one daemon with a lease. coderd writes a heartbeat each minute, so these daemons may live. Compare the clocks of coderd\'s replicas and its database. For a minute such a daemon counts for floors and stock, but not for waiting jobs',
     ],
   ],
   'pools-alike': [
@@ -311,7 +311,7 @@ const FINDINGS: { readonly [Code in Exclude<Finding['code'], ListCode>]: readonl
     ],
     [
       { ...FAILING, jobs: 996, of: 997, limits: ['capped-at-max-tasks', 'capped-at-dollars-per-hour'] },
-      'organization "default", tags (untagged): coderd will fail about 997 of 997 pending jobs from 20 November 2026 10:00:00 UTC on. Pool "cpu" needs 6 tasks to serve all, limited by limits.maxTasks and limits.dollarsPerHour. coderd gives pending jobs 30 min',
+      'organization "default", tags (untagged): coderd will fail about 996 of 997 pending jobs from 20 November 2026 10:00:00 UTC on. Pool "cpu" needs 6 tasks to serve all, limited by limits.maxTasks and limits.dollarsPerHour. coderd gives pending jobs 30 min',
     ],
     [
       { ...FAILING, tasks: 1, limits: ['capped-at-max-tasks'] },

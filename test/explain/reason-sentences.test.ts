@@ -13,7 +13,7 @@ const STARTS = { kind: 'autostart', transitions: 5, at: '2026-11-20T09:00:00.000
 const OVERALL = { wanted: 9, granted: 4, waitMinutesPerHour: 0 };
 const STOCK = {
   ...{ daemons: 3, free: 3, spare: 0, countsBusy: false },
-  ...{ spareMinutes: 10, afterBuildMinutes: null, learned: null },
+  ...{ spareMinutes: 10, afterBuildMinutes: null, wouldHave: null, learned: null },
 };
 const LEARNED = {
   ...{ builds: 1, hours: 0.5, dollarsPerHour: { tasks: 0.06, waiting: 0.12 } },
@@ -66,6 +66,10 @@ const REASONS: { readonly [Code in Reason['code']]: readonly Example<Code>[] } =
     [
       { ...STOCK, free: 0, spareMinutes: 59 },
       'keeps 3 daemons free, nothing learned from builds yet. Rule: idle daemons stay 59 min',
+    ],
+    [
+      { ...STOCK, free: 0, spareMinutes: 60, wouldHave: 4 },
+      'keeps 3 daemons free, nothing learned from builds yet. Rule: idle daemons stay 1 h (it would have 4 by now, busy ones included)',
     ],
     [
       { ...STOCK, daemons: 1, spare: 1, countsBusy: true, afterBuildMinutes: 120, spareMinutes: 60 },
