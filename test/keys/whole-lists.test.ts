@@ -5,6 +5,8 @@
 import { inspect } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { RawAnswer } from '../../lambda/adapters/coderd/http/answer.ts';
+import { daemonRows, listOrPage } from '../../lambda/adapters/coderd/http/lists.ts';
+import { readWhole } from '../../lambda/keys/adapters/coderd-keys.ts';
 import { HOUR, KeyLab, MINUTE } from './key-lab.ts';
 
 const DAEMONS = 'GET /api/v2/organizations/{org}/provisionerdaemons';
@@ -98,6 +100,10 @@ describe('a list of daemons', () => {
       change: (rows: readonly Row[]) => ({ daemons: rows, count: rows.length }),
     },
     {
+      what: 'it is a page that lacks a daemon',
+      change: (rows: readonly Row[]) => ({ provisioner_daemons: rows, count: rows.length + 1 }),
+    },
+    {
       what: 'its rows have another form',
       change: (rows: readonly Row[]) => rows.map((daemon) => ({ daemon })),
     },
@@ -135,6 +141,27 @@ describe('a list of daemons', () => {
     if (row.keys === 1) await swept;
     else await expect(swept).rejects.toThrow('coderd answered 400: Invalid offline');
     expect(lab.ownKeys()).toHaveLength(row.keys);
+  });
+});
+
+describe('a page of daemons, if coderd gives one,', () => {
+  const daemon = {
+    id: 'd',
+    organization_id: 'o',
+    created_at: '2026-11-20T09:00:00Z',
+    name: 'cpu-1',
+    tags: {},
+  };
+  const read = (rows: readonly unknown[], count: number) => {
+    const text = JSON.stringify({ provisioner_daemons: rows, count });
+    const pages = listOrPage(daemonRows, 'provisioner_daemons');
+    return readWhole('listing', { statusCode: 200, text } as RawAnswer, pages);
+  };
+
+  it('is a whole list only with as many daemons as it counts, and with all their fields', () => {
+    expect(read([daemon], 1)).toHaveLength(1);
+    expect(() => read([daemon], 2)).toThrow('listing: coderd counts 2 provisioner daemons and lists 1');
+    expect(() => read([daemon, {}], 2)).toThrow('1 of 2 rows cannot be read');
   });
 });
 

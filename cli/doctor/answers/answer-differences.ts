@@ -100,12 +100,13 @@ function compareReading({ schema, answer, samples, version }: ReadingAnswer): Ve
   return { kind: 'differs', isUnreadable: false, said: `200 without ${names}`, tested: `200 with ${names}` };
 }
 
-/** What of the answer cannot be read. A row that the product leaves out counts. */
+/** What of the answer cannot be read. A row that the product leaves out counts; one that was not asked for does not. */
 function misfitOf(schema: z.ZodType, body: unknown): string | undefined {
   const { data, error } = schema.safeParse(body);
   if (error !== undefined) return describeSchemaMismatch(error, body);
   const lists = isRowsSchema(schema) ? [data] : Object.values(data ?? {}).filter(areRows);
-  return lists.flatMap((rows) => readingOfRows('the list', rows as Rows<unknown>).error ?? [])[0];
+  const asked = lists.map((rows) => ({ ...(rows as Rows<unknown>), incomplete: undefined }));
+  return asked.flatMap((rows) => readingOfRows('the list', rows).error ?? [])[0];
 }
 
 function areRows(value: unknown): value is Rows<unknown> {

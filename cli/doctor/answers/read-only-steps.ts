@@ -14,6 +14,7 @@ import {
   templateVersionSchema,
   userSchema,
 } from '../../../lambda/adapters/coderd/http/schemas.ts';
+import type { RowsSchema } from '../../../lambda/adapters/shared/rows.ts';
 import type { Entry, Transcript } from './recordings.ts';
 
 type Pair = readonly [name: string, value: string];
@@ -59,32 +60,36 @@ function checks(organization_id: string) {
   return { checks: Object.fromEntries(pairs) };
 }
 
-type ReadQuestion = { readonly schema: z.ZodType; readonly more?: readonly Pair[]; readonly body?: unknown };
+/** A list, whose rows are compared one by one, or another document. */
+type ReadQuestion = ({ readonly list: RowsSchema<unknown> } | { readonly document: z.ZodType }) & {
+  readonly more?: readonly Pair[];
+};
 
 /** The steps that read, with more parameters that keep the answer small. */
 const READINGS: ReadonlyMap<string, ReadQuestion> = new Map<string, ReadQuestion>([
-  ['no open jobs', { schema: jobRows }],
-  ['the build info', { schema: buildInfoSchema }],
-  ['the organizations', { schema: organizationRows }],
-  ['the reader itself', { schema: userSchema }],
-  ["the reader's token", { schema: apiKeySchema }],
-  ['members', { schema: memberRows }],
-  ['the newest daemon', { schema: daemonRows }],
-  ['daemons seen just now', { schema: daemonRows }],
-  ['workspaces as reader', { schema: workspacesPageSchema, more: [['limit', '1']] }],
-  ['templates as reader', { schema: templateRows }],
-  ['templates?q=deprecated:true', { schema: templateRows }],
-  ['the active version of linux', { schema: templateVersionSchema }],
-  ['authorization check of its organization', { schema: authorizations }],
+  ['no open jobs', { list: jobRows }],
+  ['the build info', { document: buildInfoSchema }],
+  ['the organizations', { list: organizationRows }],
+  ['the reader itself', { document: userSchema }],
+  ["the reader's token", { document: apiKeySchema }],
+  ['members', { list: memberRows }],
+  ['the newest daemon', { list: daemonRows }],
+  ['daemons seen just now', { list: daemonRows }],
+  ['workspaces as reader', { document: workspacesPageSchema, more: [['limit', '1']] }],
+  ['templates as reader', { list: templateRows }],
+  ['templates?q=deprecated:true', { list: templateRows }],
+  ['the active version of linux', { document: templateVersionSchema }],
+  ['authorization check of its organization', { document: authorizations }],
 ]);
 
 /** From a transcript of the newest release. */
 export function readOnlyQuestions({ entries }: Transcript): readonly DeepQuestion[] {
   const asked = entries.filter((entry): entry is AskedEntry => 'asked' in entry);
   const bySteps = new Map(asked.map((entry) => [entry.step, entry]));
-  return [...READINGS].flatMap(([step, { schema, more = [] }]) => {
+  return [...READINGS].flatMap(([step, { more = [], ...read }]) => {
     const entry = bySteps.get(step);
     const question = entry && parse(entry);
+    const schema = 'list' in read ? read.list : read.document;
     return question === undefined ? [] : [{ ...question, query: [...question.query, ...more], schema }];
   });
 }

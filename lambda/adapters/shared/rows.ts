@@ -8,12 +8,14 @@ export type Rows<T> = {
   readonly leftOut: readonly LeftOutRow[];
   /** Why the list may lack further rows. */
   readonly incomplete?: string | undefined;
+  /** Of a page: how many rows there are, as its sender says. */
+  readonly count?: number | undefined;
 };
 
 /** What the row belongs to, as far as it can be read. */
 type OwnerOf = (row: unknown) => string | undefined;
 
-/** The schema of a list, and that of one row of it. */
+/** The schema of a list, and that of one row of it, which `doctor` looks for. A `z.union` of lists has lost it. */
 export type RowsSchema<T> = z.ZodType<Rows<T>> & { readonly row: z.ZodType<T> };
 
 export function isRowsSchema(schema: z.core.$ZodType): schema is RowsSchema<unknown> {
@@ -27,12 +29,18 @@ export function rowsOf<T extends z.ZodType>(row: T, ownerOf: OwnerOf = () => und
     const whole = list.safeParse(values);
     if (whole.success) return { items: whole.data, leftOut: [] };
     const rows = readEach(row, values, ownerOf);
-    if (rows.items.length === 0)
-      for (const { path, message } of whole.error.issues)
-        context.issues.push({ code: 'custom', path: [...path], message, input: values });
+    if (rows.items.length === 0) context.issues.push(...issuesAt([], whole.error, values));
     return rows;
   });
   return Object.assign(schema, { row });
+}
+
+/** The issues of a part of an answer, as issues of the answer. */
+export function issuesAt(path: readonly PropertyKey[], { issues }: z.ZodError, input: unknown) {
+  return issues.map((issue) => ({
+    ...{ code: 'custom' as const, message: issue.message, input },
+    path: [...path, ...issue.path],
+  }));
 }
 
 function readEach<T extends z.ZodType>(
@@ -57,8 +65,12 @@ function nameOf(row: unknown): string {
 
 /** A field of a row, if it is a text. */
 export function textAt(row: unknown, field: string): string | undefined {
-  const value: unknown = typeof row === 'object' && row !== null ? Reflect.get(row, field) : undefined;
+  const value = fieldOf(row, field);
   return typeof value === 'string' ? value : undefined;
+}
+
+export function fieldOf(value: unknown, field: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, field) : undefined;
 }
 
 /** Of several parts of one list. */

@@ -13,7 +13,7 @@ import {
   listedKeySchema,
   listPath,
 } from '../../adapters/coderd/http/schemas.ts';
-import { type Rows, readingOfRows } from '../../adapters/shared/rows.ts';
+import { type RowsSchema, readingOfRows } from '../../adapters/shared/rows.ts';
 import { describeSchemaMismatch } from '../../adapters/shared/schema-mismatch.ts';
 import { Secret } from '../../adapters/shared/secret.ts';
 import type { EpochMs, OrganizationId } from '../../decision/model/brands.ts';
@@ -237,7 +237,7 @@ function readBody<T extends z.ZodType>(
 }
 
 /** A whole list: what is left out could be what a key is needed for. */
-function readWhole<T>(doing: string, answer: RawAnswer, schema: z.ZodType<Rows<T>>): readonly T[] {
+export function readWhole<T>(doing: string, answer: RawAnswer, schema: RowsSchema<T>): readonly T[] {
   const { error, items } = readingOfRows(doing, readBody(doing, answer, schema));
   if (error !== undefined) throw new KeysError('unanswered', `${error}. ${REPORT}`);
   return items;

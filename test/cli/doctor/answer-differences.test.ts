@@ -1,22 +1,15 @@
 /** What `doctor --deep` says of a list whose rows the product leaves out. */
 import { expect, it } from 'vitest';
-import * as z from 'zod';
 import { compareWithAll } from '../../../cli/doctor/answers/answer-differences.ts';
 import type { DeepQuestion } from '../../../cli/doctor/answers/read-only-steps.ts';
-import { memberRows, workspacesPageSchema } from '../../../lambda/adapters/coderd/http/lists.ts';
+import { listOrPage, memberRows, workspacesPageSchema } from '../../../lambda/adapters/coderd/http/lists.ts';
 
 const QUESTION: DeepQuestion = {
   ...{ step: 'members', path: '/organizations/{organization}/members', query: [] },
   ...{ method: 'GET', schema: memberRows },
 };
 /** Of a release that gives a page instead of a list, which its reader has learned. */
-const PAGE = Object.assign(
-  z
-    .object({ members: z.array(z.unknown()) })
-    .transform(({ members }) => members)
-    .pipe(memberRows),
-  { row: memberRows.row },
-);
+const PAGE = listOrPage(memberRows, 'members');
 const asked = 'GET /organizations/{organization}/members as reader';
 const TESTED = {
   version: 'v2.36.0',
@@ -38,6 +31,18 @@ it.each([
     schema: PAGE,
     verdict: { kind: 'same' },
     because: 'the rows of a page have all fields',
+  },
+  {
+    body: { members: [{ user_id: 'a' }], count: 7 },
+    schema: PAGE,
+    verdict: { kind: 'same' },
+    because: 'the question may ask for fewer rows than there are',
+  },
+  {
+    body: { members: [{ user_id: 'a' }, { name: 'b' }], count: 2 },
+    schema: PAGE,
+    verdict: { kind: 'differs', said: expect.stringContaining('"b" (user_id: expected string') },
+    because: 'a look would leave a row of the page out',
   },
 ])('is $verdict.kind, because $because', ({ body, verdict, schema = memberRows }) => {
   expect(compareWithAll({ ...QUESTION, schema }, { status: 200, body }, TESTED as never)).toMatchObject(

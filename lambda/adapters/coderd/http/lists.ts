@@ -1,9 +1,10 @@
 /**
  * The lists of coderd: one schema and one reader for each, for looks, the forecast, keys, traces and `doctor`. A reader gives
- * the rows that fit, and what it left out. If coderd gives a list in another form, only this file changes.
+ * the rows that fit, and what it left out. If coderd also gives a list as a page, `listOrPage` reads both, and only this
+ * file changes. The second form of the list of jobs has other parameters too, which job-list.ts knows.
  */
 import * as z from 'zod';
-import { rowsOf, textAt } from '../../shared/rows.ts';
+import { fieldOf, issuesAt, type Rows, type RowsSchema, rowsOf, textAt } from '../../shared/rows.ts';
 import {
   daemonSchema,
   jobSchema,
@@ -14,6 +15,34 @@ import {
   workspaceSchema,
 } from './schemas.ts';
 
+/**
+ * A list that coderd gives as itself or as a page: `{ [field]: rows, count }`. A page with fewer rows than its `count`, and
+ * than the request allowed, is incomplete: nothing is concluded from what it lacks.
+ */
+export function listOrPage<T>(
+  list: RowsSchema<T>,
+  field: string,
+  /** The most rows that the request allows. @default all */
+  limit: number = Number.POSITIVE_INFINITY,
+): RowsSchema<T> {
+  const schema = z.unknown().transform((answer, context): Rows<T> => {
+    const count = pageSchema.safeParse(answer).data?.count;
+    const values = fieldOf(answer, field);
+    const isPage = count !== undefined && Array.isArray(values);
+    const { data: rows, error } = list.safeParse(isPage ? values : answer);
+    if (error !== undefined) context.issues.push(...issuesAt(isPage ? [field] : [], error, answer));
+    if (rows === undefined) return z.NEVER;
+    if (!isPage) return rows;
+    const listed = rows.items.length + rows.leftOut.length;
+    if (Math.min(count, limit) <= listed) return { ...rows, count };
+    const incomplete = `coderd counts ${count} ${field.replaceAll('_', ' ')} and lists ${listed}`;
+    return { ...rows, count, incomplete };
+  });
+  return Object.assign(schema, { row: list.row });
+}
+
+const pageSchema = z.object({ count: z.int().min(0) });
+
 // Building a schema takes longer than parsing a short list with it.
 export const organizationRows = rowsOf(organizationSchema);
 
@@ -22,7 +51,7 @@ export const organizationRowsWithDefault = rowsOf(
   organizationSchema.extend({ is_default: z.boolean().nullish() }),
 );
 
-/** docs/internals/coder.md §1; job-list.ts reads the second form of this list too. */
+/** docs/internals/coder.md §1; job-list.ts asks for this list in both forms. */
 export const jobRows = rowsOf(jobSchema);
 
 /** docs/internals/coder.md §2 */

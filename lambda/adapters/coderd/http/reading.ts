@@ -1,9 +1,8 @@
 /** Derives the status of a reading and its error message from an answer of coderd. */
-import type * as z from 'zod';
 import type { EpochMs } from '../../../decision/model/brands.ts';
 import { messageOf } from '../../../decision/model/message-of.ts';
 import type { Reading } from '../../../decision/model/snapshot.ts';
-import { type Rows, readingOfRows } from '../../shared/rows.ts';
+import { type Rows, type RowsSchema, readingOfRows } from '../../shared/rows.ts';
 import { CoderdError, type CoderdHttp, type Document } from './http.ts';
 
 export type ReadingRequest = {
@@ -44,7 +43,7 @@ export async function getList<T>(
   http: ReadableHttp,
   path: string,
   query: Readonly<Record<string, string>>,
-  schema: z.ZodType<Rows<T>>,
+  schema: RowsSchema<T>,
   { needed = [], signal }: ListRequest = {},
 ): Promise<Document<Rows<T>>> {
   try {
