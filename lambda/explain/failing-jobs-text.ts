@@ -1,5 +1,5 @@
 /** Words the finding about jobs that coderd will fail: how many, from when on, and what would serve them. */
-import type { FindingOf, Limit } from '../decision/model/plan.ts';
+import { type FindingOf, IS_MOVABLE, type Limit } from '../decision/model/plan.ts';
 import { ageText, some, tagText, timeText } from './format.ts';
 import { cancelText } from './submitters-text.ts';
 
@@ -26,11 +26,15 @@ function rounded(count: number): number {
   return Math.round(count / unit) * unit;
 }
 
-/** What no larger number would move. The jobs fail only if it lasts. */
-const HOLDS: Readonly<Partial<Record<Limit, string>>> = {
+/** What limits the pool. Null: no words, as it ends with the next start. */
+const WORDS: Readonly<Record<Limit, string | null>> = {
+  'capped-at-max': 'max',
+  'capped-at-max-tasks': 'limits.maxTasks',
+  'capped-at-dollars-per-hour': 'limits.dollarsPerHour',
   'capped-at-prebuilds-max-tasks': 'the part of max that prebuilds may use',
   pinned: 'a pin',
   paused: 'a pause',
+  'role-untried': null,
   'starts-failing': 'failing starts',
   'placement-failing': 'failing placement',
   'starts-throttled': "ECS's wait",
@@ -39,19 +43,16 @@ const HOLDS: Readonly<Partial<Record<Limit, string>>> = {
   'no-service': 'its ECS service (see that finding)',
 };
 
-const LARGER: Readonly<Partial<Record<Limit, string>>> = {
-  'capped-at-max': 'max',
-  'capped-at-max-tasks': 'limits.maxTasks',
-  'capped-at-dollars-per-hour': 'limits.dollarsPerHour',
-};
+const worded = (limits: readonly Limit[]): readonly string[] => limits.flatMap((limit) => WORDS[limit] ?? []);
 
+/** The jobs fail only if what no larger number would move lasts. */
 function unlessText({ pool, limits }: FailingJobs): string {
-  const holds = limits.flatMap((limit) => HOLDS[limit] ?? []);
+  const holds = worded(limits.filter((limit) => !IS_MOVABLE[limit]));
   return holds.length === 0 ? '' : `, if pool "${pool}" stays limited by ${holds.join(' and ')}`;
 }
 
 function remedyText({ pool, limits, tasks }: FailingJobs): readonly string[] {
-  const larger = limits.flatMap((limit) => LARGER[limit] ?? []);
+  const larger = worded(limits.filter((limit) => IS_MOVABLE[limit]));
   if (larger.length < limits.length || larger.length === 0) return [];
   if (tasks === null) return [`More tasks of pool "${pool}" would probably come too late to serve all`];
   if (larger.join() === 'max')

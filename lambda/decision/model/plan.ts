@@ -137,23 +137,45 @@ type ReasonFields = Record<
     'nothing-to-do': object;
   };
 
-/** Reasons that hold back launches for jobs. */
-export const LIMITS = [
-  'capped-at-max',
-  'capped-at-max-tasks',
-  'capped-at-dollars-per-hour',
-  'capped-at-prebuilds-max-tasks',
-  'pinned',
-  'paused',
-  'role-untried',
-  'starts-failing',
-  'placement-failing',
-  'starts-throttled',
-  'waiting-for-vacant',
-  'license-missing',
-  'no-service',
-] as const satisfies readonly Reason['code'][];
-export type Limit = (typeof LIMITS)[number];
+/**
+ * Reasons that hold back launches for jobs: a new reason is one, unless it stands in this list. Those of the last line
+ * hold launches back too, but have a finding of their own, or last for one look.
+ */
+export type Limit = Without<
+  Reason['code'],
+  | ('pending-jobs' | 'served-by-free' | 'served-by-starting' | 'served-by-busy' | 'left-to-peers')
+  | ('floor' | 'stock' | 'awake-for' | 'not-woken-for' | 'prewarm' | 'capped-at-prewarm-max')
+  | ('launching-to-be-seen' | 'launching-beside-unseen' | 'launching-for-jobs-only' | 'on-demand-instead')
+  | ('making-room' | 'above-pin' | 'scale-in-paused' | 'idle-long-enough' | 'idle-too-briefly' | 'protecting')
+  | (Replacing | 'retiring-waits' | 'retired' | 'tasks-left' | 'includes-leaving' | 'count-below-tasks')
+  | ('holding-for-starting' | 'holding-for-unguarded' | 'holding-for-record' | 'holding-for-deployment')
+  | ('holding-for-forecast' | 'nothing-to-do')
+  | ('holding-for-doubt' | 'server-too-old' | 'starts-unread' | 'counts-unread-pools' | 'left-to-next-look')
+>;
+
+/** As `Exclude`, of codes that exist. */
+type Without<All, Some extends All> = Exclude<All, Some>;
+
+/** Limits that a larger number of the configuration moves. */
+export type MovableLimit = 'capped-at-max' | 'capped-at-max-tasks' | 'capped-at-dollars-per-hour';
+
+/** A finding names limits in this order. */
+export const IS_MOVABLE: { readonly [Code in Limit]: Code extends MovableLimit ? true : false } = {
+  'capped-at-max': true,
+  'capped-at-max-tasks': true,
+  'capped-at-dollars-per-hour': true,
+  'capped-at-prebuilds-max-tasks': false,
+  pinned: false,
+  paused: false,
+  'role-untried': false,
+  'starts-failing': false,
+  'placement-failing': false,
+  'starts-throttled': false,
+  'waiting-for-vacant': false,
+  'license-missing': false,
+  'no-service': false,
+};
+export const LIMITS = Object.keys(IS_MOVABLE) as readonly Limit[];
 
 export type ReasonOf<Code extends Reason['code']> = Extract<Reason, { readonly code: Code }>;
 

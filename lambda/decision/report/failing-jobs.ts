@@ -12,7 +12,15 @@ import { type Server, serversIn } from '../drain/servers.ts';
 import { type EpochMs, type PoolName, poolOfPart } from '../model/brands.ts';
 import { by, groupsBy, percentile, sum } from '../model/collections.ts';
 import { memoized } from '../model/memoize-by-object.ts';
-import { type Doubt, type Finding, LIMITS, type Limit, type Reason } from '../model/plan.ts';
+import {
+  type Doubt,
+  type Finding,
+  IS_MOVABLE,
+  LIMITS,
+  type Limit,
+  type MovableLimit,
+  type Reason,
+} from '../model/plan.ts';
 import type { Job, OrganizationReadings, Snapshot } from '../model/snapshot.ts';
 import { covers, displayTags, type TagSet, tagKey } from '../model/tags.ts';
 import { MINUTE_MS } from '../model/units.ts';
@@ -274,13 +282,6 @@ function isOfPool({ group }: Line, pool: PoolName, { decisions }: Reported): boo
 
 type Remedy = { readonly limits: readonly Limit[]; readonly tasks: number | null };
 
-/** The limits that a larger number can move. */
-const MOVABLE: ReadonlySet<Limit> = new Set<Limit>([
-  'capped-at-max',
-  'capped-at-max-tasks',
-  'capped-at-dollars-per-hour',
-]);
-
 /** What limits the pool, and with how many tasks it would serve all of these jobs. */
 function remedyOf(
   pool: PoolName | null,
@@ -291,7 +292,7 @@ function remedyOf(
   const decision = decisions.find(({ need }) => need.view.pool.name === pool);
   const codes = new Set<string>(reasons.get(pool ?? ('' as PoolName))?.map(({ code }) => code));
   const limits = LIMITS.filter((code) => codes.has(code));
-  if (decision === undefined || limits.length === 0 || !limits.every((limit) => MOVABLE.has(limit)))
+  if (decision === undefined || limits.length === 0 || !limits.every((limit) => IS_MOVABLE[limit]))
     return { limits, tasks: null };
   const { view, capacity, tasks: needed, held } = decision.need;
   if (areUseless(view)) return { limits: [], tasks: null };
@@ -305,7 +306,7 @@ function remedyOf(
     'capped-at-max': tasks > max,
     'capped-at-max-tasks': more > held.rest.launches,
     'capped-at-dollars-per-hour': more * priceOf(view.pool) > held.rest.budget,
-  };
+  } satisfies Record<MovableLimit, boolean>;
   return { limits: LIMITS.filter((limit) => codes.has(limit) || reached[limit]), tasks };
 }
 

@@ -8,7 +8,7 @@ import { type Deliberation, deliberate } from '../../../lambda/decision/decide.t
 import { type PoolName, poolOfPart } from '../../../lambda/decision/model/brands.ts';
 import { sum } from '../../../lambda/decision/model/collections.ts';
 import type { Config } from '../../../lambda/decision/model/config.ts';
-import type { Reason } from '../../../lambda/decision/model/plan.ts';
+import { LIMITS, type Reason } from '../../../lambda/decision/model/plan.ts';
 import type { Job, OrganizationReadings, Snapshot } from '../../../lambda/decision/model/snapshot.ts';
 import { covers } from '../../../lambda/decision/model/tags.ts';
 import { priceOf } from '../../../lambda/decision/settings/prices.ts';
@@ -30,22 +30,10 @@ const launchedIn = ({ assignment }: Deliberation, pool: string | null): number =
 const startsOf = ({ need: { capacity }, to }: Decision): number =>
   to + capacity.uncounted - capacity.total - capacity.leaving - capacity.left;
 
-/** The reasons why a pool launches less than it wants. */
-const HOLDS: ReadonlySet<Reason['code']> = new Set([
-  'no-service',
-  'server-too-old',
-  'paused',
-  'pinned',
-  'left-to-next-look',
-  'waiting-for-vacant',
-  'role-untried',
-  'starts-failing',
-  'starts-unread',
-  'placement-failing',
-  'capped-at-max',
-  'capped-at-prebuilds-max-tasks',
-  'capped-at-max-tasks',
-  'capped-at-dollars-per-hour',
+/** The reasons why a pool launches less than it wants: the limits, except two that others come with. */
+const HOLDS: ReadonlySet<Reason['code']> = new Set<Reason['code']>([
+  ...LIMITS.filter((code) => code !== 'starts-throttled' && code !== 'license-missing'),
+  ...(['server-too-old', 'left-to-next-look', 'starts-unread'] as const),
 ]);
 
 /** Whether nothing keeps a pool from one more launch. */
