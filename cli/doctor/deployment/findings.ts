@@ -1,36 +1,73 @@
 /** What a look from this machine finds, as far as no other check tells it. */
-import type { Finding } from '../../../lambda/decision/model/plan.ts';
+import { ownValue } from '../../../lambda/decision/model/collections.ts';
+import type { Finding, FindingCode } from '../../../lambda/decision/model/plan.ts';
 import { sentenceOf } from '../../../lambda/explain/finding-text.ts';
 import { type Check, fail, warn } from '../check/check.ts';
 
-/** Each has a check of its own, as lists that cannot be read have. */
-const CHECKED_ELSEWHERE: ReadonlySet<string> = new Set<Finding['code']>([
-  'daemon-tags-differ',
-  'image-newer-than-server',
-  'license-in-grace',
-  'license-missing',
-  'organization-unknown',
-  'server-too-old',
-  'service-ambiguous',
-  'service-missing',
-  'service-without-pool',
-  'starts-throttled',
-  'token-expires',
-  'version-unknown',
-]);
-const ABOUT_A_LIST = /-(?:failed|forbidden|stale|truncated)$/;
+/** `own check`: another check tells it. `fail`: no task of the pool starts. */
+const TOLD_AS: Readonly<Record<FindingCode, 'own check' | 'fail' | 'warn'>> = {
+  'version-unknown': 'own check',
+  'jobs-list-slow': 'warn',
+  'token-expires': 'own check',
+  'license-in-grace': 'own check',
+  'license-missing': 'own check',
+  'server-too-old': 'own check',
+  'clocks-differ': 'warn',
+  'service-without-pool': 'own check',
+  'organization-unknown': 'own check',
+  'daemons-empty-while-leased': 'warn',
+  'jobs-empty-while-busy': 'warn',
+  'worker-unknown': 'warn',
+  'heartbeats-old': 'warn',
+  'heartbeats-late': 'warn',
+  'pools-alike': 'warn',
+  'workspaces-empty': 'warn',
+  'transitions-without-pool': 'warn',
+  'transitions-late': 'warn',
+  'transitions-refused': 'warn',
+  'transitions-held': 'warn',
+  'jobs-waiting': 'warn',
+  'jobs-about-to-fail': 'warn',
+  'jobs-never-started': 'warn',
+  'override-malformed': 'warn',
+  'image-newer-than-server': 'own check',
+  'daemons-share-task': 'warn',
+  'starts-failing': 'fail',
+  'starts-throttled': 'own check',
+  'placement-failing': 'fail',
+  'build-died-with-task': 'warn',
+  'build-of-task-unknown': 'warn',
+  'daemons-without-task': 'warn',
+  'tasks-fewer-than-counted': 'warn',
+  'service-missing': 'own check',
+  'service-ambiguous': 'own check',
+  'count-changed-by-others': 'warn',
+  'count-contested': 'warn',
+  'daemon-tags-differ': 'own check',
+  'possible-intruder': 'warn',
+  'psk-changed': 'warn',
+  'tasks-with-old-secret': 'warn',
+  'tasks-unguarded': 'warn',
+  'tasks-lease-late': 'warn',
+  'tasks-vacant': 'warn',
+  'tasks-without-daemon': 'warn',
+  'tasks-draining-without-daemon': 'warn',
+  'tasks-draining-for-long': 'warn',
+  'tasks-busy-for-long': 'warn',
+};
 
-/** No task of the pool starts. */
-const FAILURES: ReadonlySet<string> = new Set<Finding['code']>(['starts-failing', 'placement-failing']);
-
-/** `finding "starts-failing"`: docs/troubleshooting.md explains the code. */
+/** `finding "starts-failing"`: docs/troubleshooting.md explains the code. Lists that cannot be read have checks of their own. */
 export function checkFindings(findings: readonly Finding[]): readonly Check[] {
-  return findings.filter(isNews).map((finding) => {
+  return findings.flatMap((finding) => {
     const name = `finding "${finding.code}"`;
-    return FAILURES.has(finding.code) ? fail(name, sentenceOf(finding)) : warn(name, sentenceOf(finding));
+    const words = sentenceOf(finding);
+    switch (ownValue(TOLD_AS, finding.code)) {
+      case 'fail':
+        return [fail(name, words)];
+      case 'warn':
+        return [warn(name, words)];
+      default:
+        return [];
+    }
   });
-}
-
-function isNews({ code }: Finding): boolean {
-  return !CHECKED_ELSEWHERE.has(code) && !ABOUT_A_LIST.test(code);
 }

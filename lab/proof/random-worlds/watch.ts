@@ -9,6 +9,7 @@ import type { LookResult } from '../../../lambda/look/look.ts';
 import type { EcsTask } from '../../world/ecs/task.ts';
 import { closedPools, unreadJobs } from './closed-pools.ts';
 import { Limits, maxOf, replacedBy } from './limits.ts';
+import { needsFault } from './needs-fault.ts';
 import { type PoolTasks, tasksByPool } from './tasks-by-pool.ts';
 import type { FleetPool } from './world/fleet.ts';
 import { TASK_DOLLARS } from './world/plan.ts';
@@ -47,21 +48,6 @@ export type WatchedFigures = Readonly<Record<keyof typeof WATCHED, number>> & {
 
 /** Floors that are the busy daemons and some more: they follow the jobs. */
 const FOLLOWS_JOBS: ReadonlySet<Floor['from']> = new Set(['warm', 'stock']);
-
-/** Findings about limits and about jobs that fit no pool. All others need a fault. */
-const NEEDS_NO_FAULT: ReadonlySet<Finding['code']> = new Set([
-  'jobs-waiting',
-  'jobs-about-to-fail',
-  'jobs-never-started',
-  // coderd's database takes long for a list of many jobs
-  'jobs-list-slow',
-  'transitions-late',
-  'tasks-draining-for-long',
-  // with reads that lag, another process of the function may have set it
-  'count-changed-by-others',
-  // the builds of bursts have no workspace in coderd's list
-  'workspaces-empty',
-]);
 
 /** A read that lags may show the time before the world began. */
 const BEGINNING_MS = MINUTE_MS;
@@ -225,7 +211,7 @@ export class Watch {
     const now = this.#now();
     const isBeginning = now - this.#beganAt < BEGINNING_MS;
     for (const code of new Set(findings.map((finding) => finding.code)))
-      if (!NEEDS_NO_FAULT.has(code) && !isBeginning) this.#findings[code] = (this.#findings[code] ?? 0) + 1;
+      if (needsFault(code) && !isBeginning) this.#findings[code] = (this.#findings[code] ?? 0) + 1;
     for (const finding of findings) {
       if (finding.code !== 'count-contested') continue;
       const since = now - CONTESTED_WITHIN_MS;

@@ -464,6 +464,9 @@ export type DeadBuild = {
 /** What a person should know. The same of each pool, of each organization, and of the rest. */
 export type Finding = Coded<FindingFields> | Coded<UnreadFields>;
 
+/** The codes of findings, except those about a list that cannot be read. */
+export type FindingCode = keyof FindingFields;
+
 export type FindingOf<Code extends Finding['code']> = Extract<Finding, { readonly code: Code }>;
 
 /** The key under which a process remembers since when looks see a mismatch (`Remembered.mismatches`). */
