@@ -1,9 +1,9 @@
 /** The status as data, from a snapshot, its plan and the function's log. `--json` prints it unchanged. */
 import type { Deliberation } from '../../lambda/decision/decide.ts';
 import { poolOfPart } from '../../lambda/decision/model/brands.ts';
-import { sum } from '../../lambda/decision/model/collections.ts';
+import { ownValue, sum } from '../../lambda/decision/model/collections.ts';
 import type { Config } from '../../lambda/decision/model/config.ts';
-import type { AssignmentRow, PoolPlan, Reason } from '../../lambda/decision/model/plan.ts';
+import type { AssignmentRow, Limit, PoolPlan, Reason, ReasonOf } from '../../lambda/decision/model/plan.ts';
 import type { PromisedPlan } from '../../lambda/decision/model/promise.ts';
 import type { Snapshot } from '../../lambda/decision/model/snapshot.ts';
 import { withPromises } from '../../lambda/decision/promise/promise.ts';
@@ -106,23 +106,27 @@ function startsOf({ code }: Reason): readonly string[] {
 }
 
 function limitOf(reason: Reason): readonly string[] {
-  switch (reason.code) {
-    case 'capped-at-max':
-      return [`max ${reason.max} is reached`];
-    case 'capped-at-max-tasks':
-      return [`limits.maxTasks ${reason.maxTasks} is reached`];
-    case 'capped-at-dollars-per-hour':
-      return [`limits.dollarsPerHour ${reason.dollarsPerHour} is reached`];
-    case 'capped-at-prebuilds-max-tasks':
-      return [`launches for prebuilds stop at ${some(reason.maxTasks, 'task')}`];
-    case 'paused':
-      return ['the pool is paused'];
-    case 'pinned':
-      return ['the pool is pinned'];
-    default:
-      return [];
-  }
+  const words = ownValue<(reason: never) => string | null>(LIMIT_WORDS, reason.code)?.(reason as never);
+  return words == null ? [] : [words];
 }
+
+/** Null: `startsOf` or a finding has other words, or the reasons of the pool are enough. */
+const LIMIT_WORDS: { readonly [Code in Limit]: (reason: ReasonOf<Code>) => string | null } = {
+  'capped-at-max': ({ max }) => `max ${max} is reached`,
+  'capped-at-max-tasks': ({ maxTasks }) => `limits.maxTasks ${maxTasks} is reached`,
+  'capped-at-dollars-per-hour': ({ dollarsPerHour }) => `limits.dollarsPerHour ${dollarsPerHour} is reached`,
+  'capped-at-prebuilds-max-tasks': ({ maxTasks }) =>
+    `launches for prebuilds stop at ${some(maxTasks, 'task')}`,
+  paused: () => 'the pool is paused',
+  pinned: () => 'the pool is pinned',
+  'role-untried': () => null,
+  'starts-failing': () => null,
+  'placement-failing': () => null,
+  'starts-throttled': () => null,
+  'waiting-for-vacant': () => null,
+  'license-missing': () => null,
+  'no-service': () => null,
+};
 
 function poolStatus(plan: PoolPlan, views: readonly PoolView[], { ecs }: Snapshot, config: Config) {
   const organization = views[0]?.organization;
