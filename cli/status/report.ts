@@ -93,7 +93,7 @@ function withoutStarts(waiting: WaitingJobs): WaitingJobs {
 }
 
 /** `limit`: why jobs of the pool wait for a launch, as `max 2 is reached`. */
-const placeOf = ({ jobs, pool, served }: AssignmentRow, pools: readonly PoolPlan[]) => {
+export const placeOf = ({ jobs, pool, served }: AssignmentRow, pools: readonly PoolPlan[]) => {
   const plan = served === 'when-there-is-room' ? pools.find(({ name }) => name === pool) : undefined;
   // without starts a higher limit helps nobody
   const limit = plan?.why.flatMap(startsOf)[0] ?? plan?.why.flatMap(limitOf)[0];
