@@ -85,7 +85,7 @@ it('a call has two seconds to connect and eight in all', () => {
   expect(answer.join()).toContain('--connect-timeout2--max-time8--');
 });
 
-// docs/internals/architecture.md, "The guard"
+// docs/internals/architecture.md, "The lease"
 it.each([
   { name: 'look_ms', ms: 30_000 },
   { name: 'renew_ms', ms: 15 * 60_000 },
