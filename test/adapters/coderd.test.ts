@@ -433,6 +433,22 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
       expect(requests).toBe(2);
     });
 
+    it.each([{}, { 'retry-after': 'soon' }])(
+      'asks again at the next look after a 429 with $retry-after',
+      async (headers) => {
+        let requests = 0;
+        const url = await serve((_, response) => {
+          requests += 1;
+          response.writeHead(429, headers).end('{"message":"too many"}');
+        });
+        const coderd = adapter(url);
+        expect((await coderd.organizations()).error).not.toContain('pause');
+        const ofOneLook = requests;
+        await coderd.organizations();
+        expect(requests).toBe(2 * ofOneLook);
+      },
+    );
+
     it.each([
       { asked: '60', pauseS: 60 },
       { asked: '86400', pauseS: 300 },
@@ -503,6 +519,7 @@ describe.each(['http', 'https'] as const)('over %s', (scheme) => {
 it.each([
   { header: '3', expected: 3000 },
   { header: '0', expected: 0 },
+  { header: '-5', expected: 0 },
   { header: 'Thu, 01 Jan 1970 00:00:00 GMT', expected: 0 },
   { header: new Date(NOW + 4 * SECOND).toUTCString(), expected: 4000 },
   { header: 'soon', expected: undefined },

@@ -322,6 +322,16 @@ describe('the plan for tasks with an earlier value of a secret', () => {
     expect(third.actions).toMatchObject([{ kind: 'ask-to-leave', why: 'old-secret' }]);
   });
 
+  const starting: Drawn = { age: 1, lease: 0, isStarting: true };
+  it.each<{ tasks: readonly Drawn[]; asked: number; because: string }>([
+    { tasks: [day(), young(), starting], asked: 0, because: 'of the two of min one is ready without it' },
+    { tasks: [day(), young(), young()], asked: 1, because: 'two are ready without it' },
+    { tasks: [day(), young()], asked: 0, because: 'a task has to launch in its place' },
+  ])('asks $asked old tasks to leave once the new value works, because $because', ({ tasks, asked }) => {
+    const { actions } = planned({ tasks, secrets: [aSecret({ stored: 60 })], pool: { min: 2 } });
+    expect(actions.filter(({ kind }) => kind === 'ask-to-leave')).toHaveLength(asked);
+  });
+
   it('keeps an idle old task while its replacement has the key of another pool', () => {
     const tasks = [day(), day(), { age: 5, hasOtherTags: true } as const];
     const pool = { min: 2, idleTimeoutMs: MINUTE };
