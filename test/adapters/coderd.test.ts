@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { coderdHandler } from '../../lab/world/coderd/routes/http.ts';
 import { World } from '../../lab/world/world.ts';
+import { readDefaultOrganization } from '../../lambda/adapters/coderd/account.ts';
 import { CoderdAdapter } from '../../lambda/adapters/coderd/coderd.ts';
 import type { CoderdHttpOptions } from '../../lambda/adapters/coderd/http/http.ts';
 import {
@@ -526,6 +527,32 @@ it.each([
   { header: undefined, expected: undefined },
 ])('parses Retry-After $header as $expected ms', ({ header, expected }) => {
   expect(parseRetryAfterMs(header, NOW)).toBe(expected);
+});
+
+it.each([
+  { retryMs: 2, tries: 3 },
+  { retryMs: 1, tries: 2 },
+])(
+  'tries $tries times within waits of at most $retryMs ms, of which the second is twice the first',
+  async (row) => {
+    let tries = 0;
+    const act = async () => {
+      tries += 1;
+      return { statusCode: 503, headers: {} };
+    };
+    const { signal } = new AbortController();
+    await withRetries(act, { retryMs: row.retryMs, firstRetryMs: 1, signal, now: () => NOW });
+    expect(tries).toBe(row.tries);
+  },
+);
+
+it.each([
+  { rows: [{}, { is_default: true }], expected: 'o1', because: 'coderd says so' },
+  { rows: [{}, { is_default: false }], expected: undefined, because: 'none is' },
+])('takes $expected as the default organization, because $because', async ({ rows, expected }) => {
+  const listed = rows.map((row, index) => ({ id: `o${index}`, name: `org-${index}`, ...row }));
+  const url = await servePlain((_, response) => response.end(JSON.stringify(listed)));
+  expect((await readDefaultOrganization(coderdClient(url)))?.id).toBe(expected);
 });
 
 it('waits until the date of Retry-After by the injected clock', async () => {

@@ -248,6 +248,14 @@ describe('a text that is no record', () => {
     expect(decodeRecord(text)).toBeUndefined();
   });
 
+  it('leaves out a build that lost its duration', () => {
+    const whole = recordOf({ a: [60] }, 30);
+    const text = inflateRawSync(Buffer.from(encodeRecord(whole) ?? '', 'base64')).toString();
+    const cut = text.replace('"builds":[60,30', '$&,5');
+    expect(cut).not.toBe(text);
+    expect(decodeRecord(deflateRawSync(cut).toString('base64'))).toEqual(whole);
+  });
+
   it('is of a newer version only if its number says so', () => {
     const versionOf = (version: unknown): string => textOf({ version, organizations: [], choices: [] });
     expect([0, 1, 2, 3, '2', 1.5, null].map((version) => isNewerRecord(versionOf(version)))).toEqual([

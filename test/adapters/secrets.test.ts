@@ -78,6 +78,9 @@ it('caches a value until a fresh one is requested', async () => {
 it('distinguishes a forbidden secret from a missing one', async () => {
   lab.world.secrets.put('closed', 'hunter2');
   lab.world.secrets.deny('closed');
-  await expect(secrets.read({ secret: 'closed' })).rejects.toMatchObject({ code: 'denied' });
+  await expect(secrets.read({ secret: 'closed' })).rejects.toMatchObject({
+    name: 'SecretError',
+    code: 'denied',
+  });
   await expect(secrets.read({ secret: 'none' })).rejects.toMatchObject({ code: 'missing' });
 });
