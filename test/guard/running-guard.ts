@@ -103,7 +103,8 @@ const lineSchema = z
     message: z.literal('guard'),
     state: z.string(),
     why: z.string().regex(/^[\w-]+$/),
-    daemon: z.enum(['', `gpu-${TASK_ID}`]),
+    // the task of the template is of the pool cpu
+    daemon: z.enum(['', `gpu-${TASK_ID}`, `cpu-${TASK_ID}`]),
   })
   .refine(({ daemon, state }) => daemon !== '' || state === 'leasing' || state === 'ended');
 
