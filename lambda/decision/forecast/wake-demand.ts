@@ -119,7 +119,7 @@ export function deriveWakeDemands(
     demands: withPools.map(({ demand }) => demand),
     heldBack: withoutPools.flatMap((candidate) => heldBackOf(candidate, floorsOf)),
     withoutPool: withoutPools.flatMap(({ demand, fitting }) =>
-      fitting.length === 0 && !demand.isOpen && demand.due.length > 0 ? [demand] : [],
+      fitting.length === 0 && !demand.isOpen ? [demand] : [],
     ),
     left,
   };

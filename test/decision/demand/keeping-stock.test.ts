@@ -339,6 +339,24 @@ describe('idle stock that makes room for another pool', () => {
     expect(doneBy(world)).toEqual(expected);
   });
 
+  it('stays while a task that has left makes the room', () => {
+    const change: NonNullable<Stocked['change']> = (snapshot) => {
+      const { coder, ...rest } = withoutLease('cpu')(snapshot);
+      const organizations = coder.organizations.map((organization) => ({
+        ...organization,
+        daemons: reading(
+          organization.daemons.items.map((daemon, index) =>
+            index === 0 ? { ...daemon, status: 'offline' as const, last_seen_at: ago(10 * MINUTE) } : daemon,
+          ),
+        ),
+      }));
+      return { ...rest, coder: { ...coder, organizations } };
+    };
+    const world = { ...often, pools, pending, limits: { maxTasks: 2 }, change };
+    expect(deliberateOn(world).plan.pools[0]?.daemons).toMatchObject({ left: 1, idle: 1 });
+    expect(doneBy(world).filter((done) => done.startsWith('ask'))).toEqual([]);
+  });
+
   it('drains no daemon that starts', () => {
     const world = { ...often, pools: { ...pools, cpu: {} }, pending, limits: { maxTasks: 2 } };
     const starting = { ...world, change: withDesired(2) };
