@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import type { IsoTime } from '../../../lambda/decision/model/plan.ts';
 import { waitLine } from '../../../lambda/look/waits/wait-line.ts';
+import { waitMetrics } from '../../../lambda/telemetry/look-metrics.ts';
 import { ago, jobId, MINUTE, NOW, poolName, SECOND } from '../../support/parts.ts';
 
 const WAIT = {
@@ -26,4 +27,12 @@ it('has no promise that no look made, and no part that is unknown', () => {
     ...{ id: 'a', pool: 'cpu', task: 'task-id', startedAt: time(NOW), waitMs: MINUTE },
     pools: [{ name: 'cpu', waitMs: MINUTE }],
   });
+});
+
+it('gives the metrics of waits in seconds, the sums of all jobs, and none that is zero', () => {
+  const waits = [
+    { ...WAIT, parts: { notNoticed: 9 * SECOND, held: SECOND, queued: 500 } },
+    { ...WAIT, parts: { launching: 2 * SECOND, imagePull: 0 } },
+  ];
+  expect(waitMetrics(waits)).toEqual({ WaitForLaunch: 12, WaitInQueue: 0.5 });
 });
