@@ -267,6 +267,17 @@ describe('a record that lies', () => {
     expect(choices.map(({ rule }) => rule.free)).toEqual(kept);
   });
 
+  it('of builds that this process has seen changes neither its choices nor its builds', () => {
+    const learner = loadedWith(1, 3, false);
+    const [organization] = learner.save()?.organizations ?? [];
+    if (organization === undefined) throw new Error('nothing is saved');
+    // the newest build came at the very time up to which the record has all
+    const upTo = organization.logs.flatMap(({ builds }) => builds).at(-1)?.at ?? 0;
+    learner.load({ organizations: [{ ...organization, upTo }], choices: [choice(8)] }, plus(HOUR));
+    expect(learner.learned()?.choices).toMatchObject([{ rule: { free: 1 } }]);
+    expect(learner.save()?.organizations).toEqual([organization]);
+  });
+
   it('launches no daemons by what it says that a rule has', () => {
     const learner = new StockLearner();
     const stays = { daemons: 30, until: plus(DAY) };
