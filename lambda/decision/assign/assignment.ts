@@ -18,7 +18,7 @@ import {
   youngestOf,
 } from '../demand/demand.ts';
 import { poolOfPart } from '../model/brands.ts';
-import { firstBy, partition, sum } from '../model/collections.ts';
+import { partition, sum } from '../model/collections.ts';
 import type { Served } from '../model/plan.ts';
 import { covers, tagKey } from '../model/tags.ts';
 import type { LaunchLimits } from './launch-limits.ts';
@@ -202,7 +202,7 @@ function assignWaiting<G extends Group>(
   if (jobs === 0 || !isPending(group)) return [];
   const offers = offerGroups.flatMap(({ offers: all }) => all);
   const soonest = (holds: (offer: Offer) => boolean): Offer | undefined =>
-    firstBy(offers.filter(holds), SOONEST_FIRST);
+    offers.filter(holds).toSorted(SOONEST_FIRST)[0];
   if (group.leftTo !== undefined) {
     const peer = soonest(({ served }) => served === 'by-peer');
     return peer === undefined ? [] : [{ group, offer: peer, jobs }];

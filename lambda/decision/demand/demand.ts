@@ -1,6 +1,6 @@
 /** Demand: the pending jobs as tag groups, and the other kinds of demand. */
 import { type EpochMs, isoTime, type JobId, type OrganizationId, type PoolName } from '../model/brands.ts';
-import { by, firstBy, groupsBy, meanOf } from '../model/collections.ts';
+import { by, groupsBy, meanOf } from '../model/collections.ts';
 import type { Waiting } from '../model/config.ts';
 import { memoized } from '../model/memoize-by-object.ts';
 import type { Audience, IsoTime } from '../model/plan.ts';
@@ -167,10 +167,7 @@ function toTagGroup(
   alike: readonly [PendingJob, ...PendingJob[]],
 ): TagGroup {
   const [{ job: first, audience }] = alike;
-  const leftTo = firstBy(
-    alike.flatMap((each) => each.leftTo ?? []),
-    by('until'),
-  );
+  const [leftTo] = alike.flatMap((each) => each.leftTo ?? []).toSorted(by('until'));
   const durationsMs = durationsIn(organization, stock)(first);
   return {
     organizationId: organization.id,

@@ -1,5 +1,5 @@
 /** Weighted set cover: a few options that satisfy every need, where any option of a need satisfies it. */
-import { by, firstBy } from '../model/collections.ts';
+import { by } from '../model/collections.ts';
 
 /**
  * The option that costs least for each need it satisfies comes first, until all needs are satisfied; then those
@@ -15,10 +15,7 @@ export function cheapCover<T>(
     options.length > 0 && !options.some((option) => chosen.has(option));
   for (let open = needs.filter(isOpen); open.length > 0; open = open.filter(isOpen)) {
     const satisfied = Map.groupBy(open.flat(), (option) => option);
-    const best = firstBy(
-      [...satisfied],
-      by(([option, { length }]) => (costs.get(option) ?? 0) / length),
-    );
+    const [best] = [...satisfied].toSorted(by(([option, { length }]) => (costs.get(option) ?? 0) / length));
     if (best !== undefined) chosen.add(best[0]);
   }
   for (const option of [...chosen].toSorted(by((each) => -(costs.get(each) ?? 0))))

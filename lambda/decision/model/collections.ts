@@ -47,14 +47,6 @@ export function unique<T>(items: readonly T[], key: (item: T) => string): readon
   return items.filter((item) => seen.size < seen.add(key(item)).size);
 }
 
-/** The first of the items in an order; of equal ones the earliest. */
-export function firstBy<T>(items: readonly T[], order: (a: T, b: T) => number): T | undefined {
-  return items.reduce<T | undefined>(
-    (first, item) => (first === undefined || order(item, first) < 0 ? item : first),
-    undefined,
-  );
-}
-
 /** Splits items into those for which the predicate holds and the others. */
 export function partition<T>(
   items: readonly T[],

@@ -167,13 +167,12 @@ function daemonsOf(
     p50 === Number.POSITIVE_INFINITY && kind === 'busy' ? tookMs / 2 : p50;
   const servers = serversIn({ organization, pools, foreignIn, snapshot });
   return groupsBy(servers, ({ tags }) => tagKey(tags))
-    .toSorted(by(([{ tags }]) => tagKey(tags)))
     .flatMap((alike) => {
       const [{ tags }] = alike;
       const able = own.filter(({ group }) => covers(tags, group.tags));
-      return alike.map(({ state }) => ({ able, freeMs: freeMs(state) }));
+      return alike.map(({ state }) => ({ key: tagKey(tags), able, freeMs: freeMs(state) }));
     })
-    .sort(by('freeMs'));
+    .toSorted(by('freeMs', 'key'));
 }
 
 type Played = { readonly lines: readonly Line[]; readonly daemons: readonly FreeAt[]; readonly now: EpochMs };
