@@ -130,7 +130,8 @@ const takenIn = memoized(
     const known = distinctJobs(jobs);
     const isTaken = ({ worker_id }: Job): boolean => worker_id != null;
     const open = [...known.values()].filter(isTaken);
-    const ended = recentJobs?.items.filter((job) => isTaken(job) && !known.has(job.id)) ?? [];
+    const recent = recentJobs === undefined ? [] : [...distinctJobs(recentJobs).values()];
+    const ended = recent.filter((job) => isTaken(job) && !known.has(job.id));
     const taken = [
       ...open.map((job) => ({ job, isOpen: true })),
       ...ended.map((job) => ({ job, isOpen: false })),

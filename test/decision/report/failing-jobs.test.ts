@@ -40,6 +40,12 @@ const oneAfterAnother =
     }));
     Object.assign(organization, { recentJobs: { status: 'ok', items: earlier } });
   };
+/** A job that ends while the list is read may be in it twice. */
+const listedTwice: Change = (snapshot) => {
+  const { recentJobs } = organizationIn(snapshot);
+  const items = recentJobs?.items ?? [];
+  Object.assign(organizationIn(snapshot), { recentJobs: { ...recentJobs, items: [...items, ...items] } });
+};
 /** The builds that run have done so for so long. */
 const runningFor =
   (seconds: number): Change =>
@@ -95,6 +101,8 @@ describe('builds of unknown length', () => {
     ${runningFor(400)}                            | ${400_000}  | those that run have taken so long already
     ${all(runningFor(400), oneAfterAnother(6))}   | ${60_000}   | a daemon took one after another, so each ended within a minute
     ${all(runningFor(400), oneAfterAnother(5))}   | ${400_000}  | four ends are too few
+    ${all(runningFor(400), oneAfterAnother(5), listedTwice)} | ${400_000} | a job that is listed twice has one end
+    ${all(runningFor(400), oneAfterAnother(6), listedTwice)} | ${60_000} | nor does it end when it starts
   `)('take $assumedMs ms: $because', ({ change, assumedMs }) => {
     expect(found('cpu B B, max 2; 300 jobs 30s', change)).toMatchObject([{ assumedMs }]);
   });
