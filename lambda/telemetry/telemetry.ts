@@ -13,6 +13,7 @@ import { type StartedWaits, WaitRecord } from '../look/waits/wait-record.ts';
 import { alarmsOf } from './alarm-limits.ts';
 import { FullViewAge } from './full-view-age.ts';
 import { lookMetrics, poolMetrics, rareMetrics, waitMetrics } from './look-metrics.ts';
+import { type MetricName, WAIT_METRICS } from './metric-names.ts';
 
 /** What a person looks for who reads the log in AWS's console comes before what identifies the invocation. */
 export const logger = new Logger({
@@ -80,11 +81,13 @@ function waitsOf(record: WaitRecord, { result, durationMs }: Look): StartedWaits
   }
 }
 
-const IN_SECONDS = /Age|Wait/;
+const AGES = ['OldestPendingAge', 'TickAge'] as const satisfies readonly MetricName[];
+/** All others are counts. */
+const IN_SECONDS: ReadonlySet<string> = new Set([...AGES, ...Object.keys(WAIT_METRICS)]);
 
 /** Writes one event in CloudWatch's embedded metric format. Added dimensions apply to this event only. */
 function publish(metrics: Metrics, values: Readonly<Record<string, number>>): void {
   for (const [name, value] of Object.entries(values))
-    metrics.addMetric(name, IN_SECONDS.test(name) ? MetricUnit.Seconds : MetricUnit.Count, value);
+    metrics.addMetric(name, IN_SECONDS.has(name) ? MetricUnit.Seconds : MetricUnit.Count, value);
   metrics.publishStoredMetrics();
 }
