@@ -115,7 +115,7 @@ export class Learning {
   get stays(): Stays | undefined {
     const { rule } = this.chosen;
     if (this.#end - this.#inForceFrom < 2 * Math.max(rule.spareMs, SLOT_MS)) return undefined;
-    return this.#candidates.find(({ replay }) => replay.rule === rule)?.replay.staysBeyond(this.#end);
+    return this.#inForce?.replay.staysBeyond(this.#end);
   }
 
   /** Whether what is over at a time has been played. */
@@ -134,6 +134,10 @@ export class Learning {
       left -= (builds.length + 1) * this.#candidates.length;
     }
     return left;
+  }
+
+  get #inForce(): Candidate | undefined {
+    return this.#candidates.find(({ replay }) => replay.rule === this.chosen.rule);
   }
 
   get #isFirstDay(): boolean {
@@ -191,7 +195,7 @@ export class Learning {
    * builds of this time have not come, as at a weekend.
    */
   get waitingNow(): number {
-    const inForce = this.#candidates.find(({ replay }) => replay.rule === this.chosen.rule);
+    const inForce = this.#inForce;
     if (inForce === undefined) return this.chosen.cost.waiting;
     return (this.#waitingAtThisTime(inForce) * SURE_ARRIVALS) / (SURE_ARRIVALS + this.#missed);
   }

@@ -110,8 +110,8 @@ export function usualBuilds(durations: readonly number[], pools: ReplayedPools):
   };
 }
 
-/** `until`: milliseconds since 1970. */
-export type Stays = { readonly daemons: number; readonly until: number };
+/** Daemons that stay. */
+export type Stays = NonNullable<StockChoice['stays']>;
 
 /** Dollars. */
 export type RuleCost = { readonly tasks: number; readonly waiting: number };
