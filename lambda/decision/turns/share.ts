@@ -93,9 +93,7 @@ function share(
 function takenBy(view: PoolView, doubts: readonly Doubt[]): number {
   const capacity = measure(view);
   const starting = view.tasks.filter(({ state }) => state === 'starting').length;
-  const inVain = starting + capacity.missing - capacity.starting;
-  const uncounted = view.missing - capacity.missing;
-  return capacity.total + inVain + (mayGiveUp(capacity, doubts) ? 0 : uncounted);
+  return capacity.total - capacity.starting + starting + (mayGiveUp(capacity, doubts) ? 0 : view.missing);
 }
 
 /** Why no task can start in a part. */
