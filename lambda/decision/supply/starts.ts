@@ -245,18 +245,19 @@ export function learnStartTime(starts: readonly Start[], settingMs: number): Sta
 
 /**
  * Derives the newest starts of a pool's tasks, the shortest first: the milliseconds from when ECS created the
- * task until its daemon registered.
+ * task until its daemon registered. The newest are those created last: of many tasks created at once, those
+ * that registered last would be the slowest.
  */
 export function seenStarts(starts: readonly Start[]): readonly number[] {
-  const seen: { readonly tookMs: number; readonly at: number }[] = [];
+  const seen: { readonly tookMs: number; readonly since: number; readonly arn: string }[] = [];
   for (const { task, registered: at } of starts) {
     if (typeof at !== 'number' || task.createdAt === undefined) continue;
     const tookMs = at - task.createdAt;
     const isStart = tookMs >= 0 && tookMs <= LONGEST_MS && at - (task.startedAt ?? at) <= LEASE_LATE_MS;
-    if (isStart) seen.push({ at, tookMs });
+    if (isStart) seen.push({ tookMs, since: task.createdAt, arn: task.taskArn });
   }
   return seen
-    .toSorted((a, b) => b.at - a.at || a.tookMs - b.tookMs)
+    .toSorted(by(({ since }) => -since, 'arn'))
     .slice(0, MAX_SAMPLES)
     .map(({ tookMs }) => tookMs)
     .sort((a, b) => a - b);

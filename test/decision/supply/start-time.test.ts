@@ -53,6 +53,18 @@ describe('the start time of a pool', () => {
   });
 });
 
+it('counts tasks that were created at once alike, however late they registered', () => {
+  const starts = Array.from({ length: 100 }, (_, index) => ({
+    task: aTask({ taskArn: arnOf((index * 37) % 100), createdAt: ago(HOUR), startedAt: ago(HOUR) }),
+    registered: ago(HOUR - (30 + index / 2) * SECOND),
+  }));
+  const { samples, p50Ms } = learnStartTime(starts, 1);
+  expect(samples).toBe(50);
+  // the slowest half alone would have 67 s
+  expect(p50Ms / SECOND).toBeGreaterThan(48);
+  expect(p50Ms / SECOND).toBeLessThan(60);
+});
+
 it('ignores a daemon that had to wait for its lease', () => {
   const [quick, late] = [10 * SECOND, 121 * SECOND];
   const of = (ms: number) =>
