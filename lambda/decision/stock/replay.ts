@@ -15,9 +15,9 @@ import { launchCost, priceOf } from '../settings/prices.ts';
 /** A rule by which a set of pools keeps daemons free for unforeseen builds. */
 export type StockRule = StockChoice['rule'];
 
-const FREE = [1, 2, 3, 5, 8, 13, 20, 30];
-/** With more free daemons, it hardly matters whether busy ones count. */
-const MOST_WITH_BUSY = 5;
+const FREE = [1, 2, 3, 5, 8, 13, 20, 30, 50, 80];
+/** With more, a fleet in which busy daemons count hardly ever has others to spare: it has one time for them. */
+const MOST_WITH_SPARES = 5;
 const SPARE_MS = [1, 5, 20, 60].map((minutes) => minutes * MINUTE_MS);
 const AFTER_BUILD_MS = [15 * MINUTE_MS, 60 * MINUTE_MS, 180 * MINUTE_MS, null];
 
@@ -39,9 +39,9 @@ export function rulesFor(mostTasks: number): readonly StockRule[] {
     ...[...sizes].flatMap((free) =>
       SPARE_MS.flatMap((spareMs) =>
         AFTER_BUILD_MS.flatMap((afterBuildMs) =>
-          (free <= MOST_WITH_BUSY ? [true, false] : [false]).map((countsBusy) => ({
-            ...{ free, spareMs, afterBuildMs, countsBusy },
-          })),
+          (free <= MOST_WITH_SPARES || spareMs === UNKNOWN_RULE.spareMs ? [true, false] : [false]).map(
+            (countsBusy) => ({ free, spareMs, afterBuildMs, countsBusy }),
+          ),
         ),
       ),
     ),

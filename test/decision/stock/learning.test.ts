@@ -45,6 +45,33 @@ describe('a fading sum', () => {
   });
 });
 
+describe('a large fleet', () => {
+  const learnDays = (sizes: readonly number[], everyMs: number, pools: Partial<ReplayedPools>) => {
+    const learning = new Learning(
+      { ...POOLS, launchPrice: 0.0135, startPrice: 0.014, most: 100, ...pools },
+      0,
+    );
+    const builds = Array.from({ length: Math.floor((2 * DAY) / everyMs) }, (_, batch) =>
+      Array.from({ length: sizes[batch % sizes.length] ?? 0 }, () => ({
+        ...{ at: batch * everyMs, tookMs: 25_000 },
+      })),
+    ).flat();
+    const buildsIn = (from: number, to: number) => builds.filter(({ at }) => at >= from && at < to);
+    learning.learn(buildsIn, 2 * DAY, Number.POSITIVE_INFINITY);
+    return learning.chosen.rule;
+  };
+
+  it('stands all day, its busy daemons counted, where short builds come in batches all day', () => {
+    const rule = learnDays([8, 7, 8, 8], 70 * MINUTE, { waitPrice: 0.3 / MINUTE });
+    expect(rule).toMatchObject({ free: 8, countsBusy: true });
+  });
+
+  it('has as many daemons as builds come at once, up to 80', () => {
+    const rule = learnDays([70], 70 * MINUTE, { waitPrice: 1 / MINUTE });
+    expect(rule.free).toBe(80);
+  });
+});
+
 describe('the choice', () => {
   const rules = rulesFor(3);
   const costing = (dollarsOf: (index: number) => number): readonly RuleInReplay[] =>

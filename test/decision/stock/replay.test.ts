@@ -196,12 +196,13 @@ it('ends without a daemon if the rule keeps none', () => {
 });
 
 it('has rules that keep no more free than there may be tasks, and says which keep least first', () => {
-  for (const most of [1, 2, 4, 30, 1000]) {
+  for (const most of [1, 2, 4, 30, 60, 1000]) {
     const free = rulesFor(most).map((each) => each.free);
-    expect(Math.max(...free)).toBe(Math.min(most, 30));
+    expect(Math.max(...free)).toBe(Math.min(most, 80));
     expect(free).toEqual(free.toSorted((a, b) => a - b));
     expect(new Set(rulesFor(most).map((each) => JSON.stringify(each))).size).toBe(free.length);
   }
-  expect(rulesFor(1000)).toHaveLength(4 + 12 * 4 * 4);
+  const [few, many, withSpares] = [4 * 4 * 4 * 2, 6 * 4 * 4, 6 * 4];
+  expect(rulesFor(1000)).toHaveLength(4 + few + many + withSpares);
   expect(GONE_AFTER_MS).toBe(45_000);
 });
