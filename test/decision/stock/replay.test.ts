@@ -202,7 +202,7 @@ it('has rules that keep no more free than there may be tasks, and says which kee
     expect(free).toEqual(free.toSorted((a, b) => a - b));
     expect(new Set(rulesFor(most).map((each) => JSON.stringify(each))).size).toBe(free.length);
   }
-  const [few, many, withSpares] = [4 * 4 * 4 * 2, 6 * 4 * 4, 6 * 4];
-  expect(rulesFor(1000)).toHaveLength(4 + few + many + withSpares);
+  const [few, many, fleets] = [4 * 4 * 4 * 2, 6 * 4 * 4, 6 * 4];
+  expect(rulesFor(1000)).toHaveLength(4 + few + many + fleets);
   expect(GONE_AFTER_MS).toBe(45_000);
 });
