@@ -205,6 +205,14 @@ describe('the forecast in the plan', () => {
     ]);
   });
 
+  it.each([
+    { startsInS: 15, expected: ['transitions-without-pool'], because: 'the next look would be late' },
+    { startsInS: 16, expected: [], because: 'a pool may still be added' },
+  ])('reports $expected of a start without a pool in $startsInS s: $because', ({ startsInS, expected }) => {
+    const { findings } = planOf({ pools: { cpu: {} }, workspaces: [{ tags: gpu, startsInS }] });
+    expect(findings.map(({ code }) => code)).toEqual(expected);
+  });
+
   it('reports transitions that are more than ten minutes late', () => {
     const codes = (stopsInS: number): readonly string[] =>
       planOf({ pools: { cpu: {} }, workspaces: [{ stopsInS }] }).findings.map(({ code }) => code);

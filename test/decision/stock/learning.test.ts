@@ -46,11 +46,11 @@ describe('a fading sum', () => {
 });
 
 describe('a large fleet', () => {
-  const learnDays = (sizes: readonly number[], everyMs: number, pools: Partial<ReplayedPools>) => {
-    const learning = new Learning(
-      { ...POOLS, launchPrice: 0.0135, startPrice: 0.014, most: 100, ...pools },
-      0,
-    );
+  /** Of two days with such a batch of builds each 70 minutes. `dollars`: for a minute of waiting. */
+  const learnedFrom = (sizes: readonly number[], dollars: number) => {
+    const prices = { launchPrice: 0.0135, startPrice: 0.014, waitPrice: dollars / MINUTE };
+    const learning = new Learning({ ...POOLS, ...prices, most: 100 }, 0);
+    const everyMs = 70 * MINUTE;
     const builds = Array.from({ length: Math.floor((2 * DAY) / everyMs) }, (_, batch) =>
       Array.from({ length: sizes[batch % sizes.length] ?? 0 }, () => ({
         ...{ at: batch * everyMs, tookMs: 25_000 },
@@ -62,13 +62,11 @@ describe('a large fleet', () => {
   };
 
   it('stands all day, its busy daemons counted, where short builds come in batches all day', () => {
-    const rule = learnDays([8, 7, 8, 8], 70 * MINUTE, { waitPrice: 0.3 / MINUTE });
-    expect(rule).toMatchObject({ free: 8, countsBusy: true });
+    expect(learnedFrom([8, 7, 8, 8], 0.3)).toMatchObject({ free: 8, countsBusy: true });
   });
 
   it('has as many daemons as builds come at once, up to 80', () => {
-    const rule = learnDays([70], 70 * MINUTE, { waitPrice: 1 / MINUTE });
-    expect(rule.free).toBe(80);
+    expect(learnedFrom([70], 1).free).toBe(80);
   });
 });
 
